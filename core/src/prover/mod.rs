@@ -1,0 +1,1 @@
+//! The Groth16 prover, written once, generic over the backend.

@@ -1,0 +1,1 @@
+//! Verification of proofs, single and batch.
