@@ -1,4 +1,5 @@
-//! The two composite operations, made of the simple ones. A backend that fuses them must give the same results.
+//! The two composite operations, made of the simple ones. A backend that fuses them must give the same results, and may call these
+//! where it does not.
 
 use super::{
     Backend, BackendError, Buffer, Device, DeviceBuffer, DeviceKey, DeviceQuery, Direction, Msm, Ntt, Order, Pending,
@@ -14,22 +15,23 @@ use crate::curve::{Curve, Scalar};
 ///
 /// Interpolation goes natural to bit-reversed and the coset transform takes it from there back to natural order, so that between
 /// the two no vector is permuted.
-pub(super) fn quotient<B: Backend>(
+pub fn quotient<B: Backend>(
     backend: &B,
     stream: &Stream<B>,
     mut a: Buffer<B, Scalar>,
     mut b: Buffer<B, Scalar>,
     op: &Quotient,
 ) -> Result<Buffer<B, Scalar>> {
-    let n = 1usize << op.log_n;
-    BackendError::expect_len("quotient", "length of a", n, a.len())?;
-    BackendError::expect_len("quotient", "length of b", n, b.len())?;
+    // First of all: above 2^31 there is no coset, and the length below would overflow.
     let shift = op.shift().ok_or(BackendError::Invalid {
         op: "quotient",
         what: "log2 of the domain at most",
         expected: 31,
         found: op.log_n.into(),
     })?;
+    let n = 1usize << op.log_n;
+    BackendError::expect_len("quotient", "length of a", n, a.len())?;
+    BackendError::expect_len("quotient", "length of b", n, b.len())?;
     let device = backend.device();
     let inverse = Ntt::new(op.log_n, Direction::Inverse, op.root).ordered(Order::Natural, Order::BitReversed);
     let coset = Ntt::new(op.log_n, Direction::Forward, op.root)
@@ -70,7 +72,7 @@ fn coset_inverse(op: &Quotient, shift: Scalar) -> Ntt {
 }
 
 /// l, a, b1, b2 read z through their lists of variables and share one classification.
-pub(super) fn witness_msms<B: Backend>(
+pub fn witness_msms<B: Backend>(
     backend: &B,
     stream: &Stream<B>,
     z: &Buffer<B, Scalar>,

@@ -1,4 +1,6 @@
 //! A proving key and its circuit on a device.
+//!
+//! Buffers are shared: the same key serves many proofs at once, and a device made of two can hand each half its part.
 
 use std::sync::Arc;
 
@@ -11,7 +13,7 @@ use crate::key::EncodedPoints;
 /// The bases of one query, where the memory plan put them.
 pub enum KeyBases<D: Device, C: Curve> {
     /// On the device.
-    Resident(D::Buffer<C::Affine>),
+    Resident(Arc<D::Buffer<C::Affine>>),
     /// On the host, streamed at every proof.
     Streamed(EncodedPoints<C>),
 }
@@ -20,7 +22,7 @@ impl<D: Device, C: Curve> KeyBases<D, C> {
     /// As an operation takes them.
     pub fn as_bases(&self) -> Bases<'_, D, C> {
         match self {
-            KeyBases::Resident(buffer) => Bases::Resident(buffer),
+            KeyBases::Resident(buffer) => Bases::Resident(buffer.as_ref()),
             KeyBases::Streamed(points) => Bases::Streamed(points),
         }
     }
@@ -37,9 +39,9 @@ pub struct DeviceQuery<D: Device, C: Curve> {
 /// Codes of coefficients: u16 where the dictionary allows.
 pub enum DeviceCodes<D: Device> {
     /// At most 65,536 distinct coefficients.
-    Narrow(D::Buffer<u16>),
+    Narrow(Arc<D::Buffer<u16>>),
     /// More.
-    Wide(D::Buffer<u32>),
+    Wide(Arc<D::Buffer<u32>>),
 }
 
 /// One block of a matrix on the device: a CSR of `rows` rows that stands `repeat` times, shifted. See [`crate::circuit::Block`].
@@ -51,9 +53,9 @@ pub struct DeviceBlock<D: Device> {
     /// Which columns move from copy to copy.
     pub shifts: Vec<Shift>,
     /// rows + 1 offsets into `cols` and `codes`.
-    pub row_ptr: D::Buffer<u32>,
+    pub row_ptr: Arc<D::Buffer<u32>>,
     /// Column of each entry in copy 0.
-    pub cols: D::Buffer<u32>,
+    pub cols: Arc<D::Buffer<u32>>,
     /// Dictionary index of each entry.
     pub codes: DeviceCodes<D>,
 }

@@ -33,12 +33,12 @@
 //!
 //! **Secrets.** Witness values and blinding factors never reach an error, a log or a file.
 
+pub mod composite;
 pub mod cpu;
 pub mod dual;
 pub mod host;
 pub mod naive;
 
-mod composite;
 mod device;
 mod error;
 mod key;

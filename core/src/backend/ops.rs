@@ -1,5 +1,7 @@
 //! The operations' parameters: one struct per operation, lengths and forms stated once.
 
+use std::sync::Arc;
+
 use super::device::Device;
 use crate::curve::{Curve, Root, Scalar};
 use crate::key::EncodedPoints;
@@ -150,9 +152,9 @@ pub mod class {
 /// The classes of a vector of scalars, made once for l, a, b1 and b2.
 pub struct Classes<D: Device> {
     /// One [`class`] per scalar.
-    pub codes: D::Buffer<u8>,
+    pub codes: Arc<D::Buffer<u8>>,
     /// How many there are of each class: 4 counts, by code.
-    pub counts: D::Buffer<u32>,
+    pub counts: Arc<D::Buffer<u32>>,
 }
 
 /// How the bits of a packed witness lie in memory.
@@ -216,7 +218,7 @@ impl Quotient {
     }
     /// The coset shift: a primitive 2n-th root g, so that g^n = -1. `None` above a domain of 2^31.
     pub fn shift(&self) -> Option<Scalar> {
-        self.root.of_unity(self.log_n + 1)
+        self.root.of_unity(self.log_n.checked_add(1)?)
     }
 }
 
@@ -233,7 +235,8 @@ pub enum PointEncoding {
 /// First index at which something is wrong with points, of each kind; all `None` for good ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PointReport {
-    /// A coordinate not below p, or flag bits that make no sense. Only from conversion.
+    /// A coordinate not below p, flag bits that make no sense, or (0, 0) where the encoding writes the identity with a flag. Only
+    /// from conversion, which looks at nothing else.
     pub malformed: Option<usize>,
     /// Not on the curve.
     pub off_curve: Option<usize>,
