@@ -106,7 +106,11 @@ impl Witness {
         match self {
             Witness::Dense(z) => {
                 let packed = PackedWitness::from_dense(&z);
-                if packed.bytes() < z.len() * 32 { Witness::Packed(Arc::new(packed)) } else { Witness::Dense(z) }
+                if packed.bytes() < z.len() * 32 {
+                    Witness::Packed(Arc::new(packed))
+                } else {
+                    Witness::Dense(z)
+                }
             }
             packed => packed,
         }

@@ -2,8 +2,8 @@
 //! where it does not.
 
 use super::{
-    Backend, BackendError, Buffer, Device, DeviceBuffer, DeviceKey, DeviceQuery, Direction, Msm, Ntt, Order, Pending,
-    Pointwise, Quotient, QuotientForm, Result, ScalarForm, Stream, WitnessMsms,
+    Backend, BackendError, Buffer, Device, DeviceBuffer, DeviceKey, DeviceQuery, Direction, Msm, Ntt, Order,
+    Pending, Pointwise, Quotient, QuotientForm, Result, ScalarForm, Stream, WitnessMsms,
 };
 use crate::curve::{Curve, Scalar};
 

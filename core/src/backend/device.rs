@@ -174,14 +174,25 @@ pub trait Device: Send + Sync + 'static {
     /// `len` elements of undefined content, usable on any stream.
     fn alloc<T: Element>(&self, label: &str, len: usize) -> Result<Self::Buffer<T>>;
     /// Sets `range` of `buffer` to zero bytes.
-    fn clear<T: Element>(&self, stream: &Self::Stream, buffer: &mut Self::Buffer<T>, range: Range<usize>) -> Result<()>;
+    fn clear<T: Element>(
+        &self,
+        stream: &Self::Stream,
+        buffer: &mut Self::Buffer<T>,
+        range: Range<usize>,
+    ) -> Result<()>;
     /// Host memory from the pool; content undefined but initialised.
     fn pinned<T: Element>(&self, label: &str, len: usize) -> Result<Self::Pinned<T>>;
     /// Makes existing pages readable at full speed; `Unsupported` is an answer.
     fn register(&self, pages: SharedBytes) -> Result<Self::Pages>;
 
     /// Copies `src` to `dst[at..]`. On return `src` may be reused; the copy is ordered on `stream`.
-    fn upload<T: Element>(&self, stream: &Self::Stream, src: &[T], dst: &mut Self::Buffer<T>, at: usize) -> Result<()>;
+    fn upload<T: Element>(
+        &self,
+        stream: &Self::Stream,
+        src: &[T],
+        dst: &mut Self::Buffer<T>,
+        at: usize,
+    ) -> Result<()>;
     /// Copies `src` to `dst[at..]` without waiting; `src` comes back when it may be reused.
     fn upload_pinned<T: Element>(
         &self,
@@ -200,7 +211,13 @@ pub trait Device: Send + Sync + 'static {
         at: usize,
     ) -> Result<()>;
     /// Copies `src[at..at + dst.len()]` to the host after the work queued on `stream`; waits for it.
-    fn download<T: Element>(&self, stream: &Self::Stream, src: &Self::Buffer<T>, at: usize, dst: &mut [T]) -> Result<()>;
+    fn download<T: Element>(
+        &self,
+        stream: &Self::Stream,
+        src: &Self::Buffer<T>,
+        at: usize,
+        dst: &mut [T],
+    ) -> Result<()>;
     /// The same without waiting.
     fn download_pinned<T: Element>(
         &self,
@@ -220,7 +237,12 @@ pub trait Device: Send + Sync + 'static {
     ) -> Result<()>;
 
     /// A buffer with the content of `src`.
-    fn upload_new<T: Element>(&self, stream: &Self::Stream, label: &str, src: &[T]) -> Result<Self::Buffer<T>> {
+    fn upload_new<T: Element>(
+        &self,
+        stream: &Self::Stream,
+        label: &str,
+        src: &[T],
+    ) -> Result<Self::Buffer<T>> {
         let mut buffer = self.alloc(label, src.len())?;
         self.upload(stream, src, &mut buffer, 0)?;
         Ok(buffer)

@@ -1,1 +1,427 @@
-//! host
+//! A device made of host memory: what `naive` and `cpu` compute on.
+//!
+//! Work is done before a call returns, so streams are names, events are times and pending results are ready. Memory is counted
+//! and limited as on any device: a backend on host memory is where memory plans are tested.
+
+mod limits;
+
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+use std::ops::{Deref, DerefMut, Range};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::{
+    BackendError, Device, DeviceBuffer, DeviceInfo, DeviceKind, Event, MemoryUse, OpenOptions, Pending,
+    PinnedBuffer, RegisteredPages, Result, SharedBytes, ready,
+};
+use crate::curve::Element;
+
+/// Memory of the host as a device.
+#[derive(Debug)]
+pub struct HostDevice {
+    info: DeviceInfo,
+    account: Arc<Account>,
+}
+
+/// What is allocated, against what may be.
+#[derive(Debug)]
+struct Account {
+    device: String,
+    total: u64,
+    margin: u64,
+    /// Whether the machine's free memory counts too: not when a limit makes this a device of its own size.
+    ask_machine: bool,
+    ours: AtomicU64,
+    peak: AtomicU64,
+    pinned: AtomicU64,
+    pool: Mutex<Pool>,
+}
+
+/// Pinned buffers waiting for reuse, by element type.
+#[derive(Debug, Default)]
+struct Pool(HashMap<TypeId, Vec<Box<dyn Any + Send>>>);
+
+/// Bytes taken from the account; given back on drop.
+#[derive(Debug)]
+pub struct Charge {
+    account: Arc<Account>,
+    bytes: u64,
+}
+
+impl Drop for Charge {
+    fn drop(&mut self) {
+        self.account.ours.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+impl HostDevice {
+    /// Opens the host's memory under the name of the backend that computes on it.
+    ///
+    /// There is one device, index 0. Its size is that of the machine or of the control group, or the limit where that is smaller. The
+    /// margin is at most an eighth of the size, so that a device of a few megabytes is usable.
+    ///
+    /// # Errors
+    /// [`BackendError::Unavailable`] for another index.
+    pub fn new(backend_name: &str, opts: &OpenOptions) -> Result<Self> {
+        if opts.device != 0 {
+            return Err(BackendError::Unavailable {
+                backend: backend_name.into(),
+                reason: format!("there is one host device, index 0; {} was asked for", opts.device),
+            });
+        }
+        let machine = limits::total();
+        let total = opts.memory_limit.map_or(machine, |limit| limit.min(machine));
+        let units = std::thread::available_parallelism().map_or(0, |n| n.get() as u32);
+        let info = DeviceInfo {
+            backend: backend_name.into(),
+            name: "host".into(),
+            kind: DeviceKind::Cpu,
+            index: 0,
+            units,
+            facts: vec![("architecture".into(), std::env::consts::ARCH.into())],
+        };
+        let account = Account {
+            device: format!("{backend_name}:0"),
+            total,
+            margin: opts.margin.min(total / 8),
+            ask_machine: opts.memory_limit.is_none(),
+            ours: AtomicU64::new(0),
+            peak: AtomicU64::new(0),
+            pinned: AtomicU64::new(0),
+            pool: Mutex::default(),
+        };
+        Ok(Self { info, account: Arc::new(account) })
+    }
+
+    /// Counts `bytes` of working memory that an operation is about to use, as if allocated, until the charge is dropped.
+    ///
+    /// # Errors
+    /// [`BackendError::OutOfMemory`] where they do not fit.
+    pub fn charge(&self, label: &str, bytes: u64) -> Result<Charge> {
+        self.account.charge(label, bytes)
+    }
+}
+
+impl Account {
+    fn memory(&self, free: Option<u64>) -> MemoryUse {
+        MemoryUse {
+            total: self.total,
+            free,
+            ours: self.ours.load(Ordering::Relaxed),
+            peak: self.peak.load(Ordering::Relaxed),
+            pinned: self.pinned.load(Ordering::Relaxed),
+            margin: self.margin,
+        }
+    }
+
+    fn out_of_memory(&self, label: &str, requested: u64, available: u64) -> BackendError {
+        BackendError::OutOfMemory { device: self.device.clone(), label: label.into(), requested, available }
+    }
+
+    /// Takes bytes if budget and machine allow. The budget is exact under concurrent calls.
+    fn charge(self: &Arc<Self>, label: &str, bytes: u64) -> Result<Charge> {
+        // Asking the machine costs tens of microseconds: not for what cannot matter.
+        let free = if self.ask_machine && bytes >= 1 << 20 { limits::free() } else { None };
+        let taken = self.ours.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |ours| {
+            let available = MemoryUse { ours, ..self.memory(free) }.available();
+            (bytes <= available).then_some(ours + bytes)
+        });
+        match taken {
+            Ok(before) => {
+                self.peak.fetch_max(before + bytes, Ordering::Relaxed);
+                Ok(Charge { account: self.clone(), bytes })
+            }
+            Err(_) => Err(self.out_of_memory(label, bytes, self.memory(free).available())),
+        }
+    }
+
+    /// A vector of zeros, or the allocator's refusal as an error.
+    fn zeros<T: Element>(&self, label: &str, len: usize) -> Result<Vec<T>> {
+        let mut data = Vec::new();
+        if data.try_reserve_exact(len).is_err() {
+            let requested = (len as u64).saturating_mul(size_of::<T>() as u64);
+            return Err(self.out_of_memory(label, requested, self.memory(limits::free()).available()));
+        }
+        data.resize(len, T::zeroed());
+        Ok(data)
+    }
+}
+
+/// Device memory that is host memory.
+#[derive(Debug)]
+pub struct HostBuffer<T> {
+    data: Vec<T>,
+    label: String,
+    _charge: Charge,
+}
+
+impl<T> HostBuffer<T> {
+    /// The content.
+    pub fn as_slice(&self) -> &[T] {
+        &self.data
+    }
+    /// The content, writable.
+    pub fn as_mut_slice(&mut self) -> &mut [T] {
+        &mut self.data
+    }
+}
+
+impl<T: Element> DeviceBuffer<T> for HostBuffer<T> {
+    fn len(&self) -> usize {
+        self.data.len()
+    }
+    fn label(&self) -> &str {
+        &self.label
+    }
+}
+
+/// A host buffer from the pool; goes back on drop.
+#[derive(Debug)]
+pub struct HostPinned<T: Element> {
+    data: Vec<T>,
+    account: Arc<Account>,
+}
+
+/// Idle buffers kept per element type.
+const POOLED: usize = 4;
+
+impl<T: Element> HostPinned<T> {
+    fn new(account: &Arc<Account>, label: &str, len: usize) -> Result<Self> {
+        let mut data: Vec<T> = account.take_pooled(len).unwrap_or_default();
+        let missing = len.saturating_sub(data.capacity()) as u64 * size_of::<T>() as u64;
+        let available =
+            account.memory(None).available().saturating_sub(account.pinned.load(Ordering::Relaxed));
+        if missing > available {
+            return Err(account.out_of_memory(label, missing, available));
+        }
+        if len > data.capacity() {
+            data = account.zeros(label, len)?;
+        }
+        data.resize(len, T::zeroed());
+        account.pinned.fetch_add(bytes_of(&data), Ordering::Relaxed);
+        Ok(Self { data, account: account.clone() })
+    }
+}
+
+fn bytes_of<T>(data: &Vec<T>) -> u64 {
+    (data.capacity() * size_of::<T>()) as u64
+}
+
+impl Account {
+    /// An idle buffer that holds `len` elements; while it is idle it does not count as pinned.
+    fn take_pooled<T: Element>(&self, len: usize) -> Option<Vec<T>> {
+        let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        let idle = pool.0.get_mut(&TypeId::of::<T>())?;
+        let fits = |b: &Box<dyn Any + Send>| b.downcast_ref::<Vec<T>>().is_some_and(|v| v.capacity() >= len);
+        let at = idle.iter().position(fits)?;
+        idle.swap_remove(at).downcast().ok().map(|b| *b)
+    }
+}
+
+impl<T: Element> Drop for HostPinned<T> {
+    fn drop(&mut self) {
+        let data = std::mem::take(&mut self.data);
+        self.account.pinned.fetch_sub(bytes_of(&data), Ordering::Relaxed);
+        let mut pool = self.account.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        let idle = pool.0.entry(TypeId::of::<T>()).or_default();
+        if idle.len() < POOLED {
+            idle.push(Box::new(data));
+        }
+    }
+}
+
+impl<T: Element> Deref for HostPinned<T> {
+    type Target = [T];
+    fn deref(&self) -> &[T] {
+        &self.data
+    }
+}
+impl<T: Element> DerefMut for HostPinned<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        &mut self.data
+    }
+}
+impl<T: Element> PinnedBuffer<T> for HostPinned<T> {}
+
+/// Host pages need no registration to be read by the host.
+pub struct HostPages(SharedBytes);
+
+impl RegisteredPages for HostPages {
+    fn bytes(&self) -> &[u8] {
+        (*self.0).as_ref()
+    }
+}
+
+/// A name; calls complete in order because each completes before it returns.
+#[derive(Debug)]
+pub struct HostStream {
+    /// As given to `stream`.
+    pub label: String,
+}
+
+/// When the event was recorded; everything before it was done by then.
+#[derive(Clone, Copy, Debug)]
+pub struct HostEvent(Instant);
+
+impl Event for HostEvent {
+    fn is_complete(&self) -> Result<bool> {
+        Ok(true)
+    }
+    fn wait(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// `at..at + len` if it lies within `bound`.
+fn within(op: &'static str, what: &'static str, at: usize, len: usize, bound: usize) -> Result<Range<usize>> {
+    match at.checked_add(len) {
+        Some(end) if end <= bound => Ok(at..end),
+        end => Err(BackendError::Invalid {
+            op,
+            what,
+            expected: bound as u64,
+            found: end.map_or(u64::MAX, |e| e as u64),
+        }),
+    }
+}
+
+/// `range` if it is ascending and within `bound`.
+fn checked(op: &'static str, what: &'static str, range: Range<usize>, bound: usize) -> Result<Range<usize>> {
+    let Some(len) = range.end.checked_sub(range.start) else {
+        return Err(BackendError::Invalid {
+            op,
+            what: "start of the range at most",
+            expected: range.end as u64,
+            found: range.start as u64,
+        });
+    };
+    within(op, what, range.start, len, bound)
+}
+
+const DST: &str = "end of the destination range at most";
+const SRC: &str = "end of the source range at most";
+
+fn copy_into<T: Element>(op: &'static str, src: &[T], dst: &mut [T], at: usize) -> Result<()> {
+    let range = within(op, DST, at, src.len(), dst.len())?;
+    dst[range].copy_from_slice(src);
+    Ok(())
+}
+
+impl Device for HostDevice {
+    type Buffer<T: Element> = HostBuffer<T>;
+    type Pinned<T: Element> = HostPinned<T>;
+    type Pages = HostPages;
+    type Stream = HostStream;
+    type Event = HostEvent;
+
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+    fn memory(&self) -> MemoryUse {
+        let free = if self.account.ask_machine { limits::free() } else { None };
+        self.account.memory(free)
+    }
+
+    fn stream(&self, label: &str) -> Result<HostStream> {
+        Ok(HostStream { label: label.into() })
+    }
+    fn record(&self, _: &HostStream) -> Result<HostEvent> {
+        Ok(HostEvent(Instant::now()))
+    }
+    fn wait_event(&self, _: &HostStream, _: &HostEvent) -> Result<()> {
+        Ok(())
+    }
+    fn elapsed(&self, from: &HostEvent, to: &HostEvent) -> Result<Option<Duration>> {
+        Ok(Some(to.0.saturating_duration_since(from.0)))
+    }
+
+    fn alloc<T: Element>(&self, label: &str, len: usize) -> Result<HostBuffer<T>> {
+        let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
+        let charge = self.account.charge(label, bytes)?;
+        Ok(HostBuffer { data: self.account.zeros(label, len)?, label: label.into(), _charge: charge })
+    }
+    fn clear<T: Element>(
+        &self,
+        _: &HostStream,
+        buffer: &mut HostBuffer<T>,
+        range: Range<usize>,
+    ) -> Result<()> {
+        let range = checked("clear", DST, range, buffer.data.len())?;
+        buffer.data[range].fill(T::zeroed());
+        Ok(())
+    }
+    fn pinned<T: Element>(&self, label: &str, len: usize) -> Result<HostPinned<T>> {
+        HostPinned::new(&self.account, label, len)
+    }
+    fn register(&self, pages: SharedBytes) -> Result<HostPages> {
+        Ok(HostPages(pages))
+    }
+
+    fn upload<T: Element>(
+        &self,
+        _: &HostStream,
+        src: &[T],
+        dst: &mut HostBuffer<T>,
+        at: usize,
+    ) -> Result<()> {
+        copy_into("upload", src, &mut dst.data, at)
+    }
+    fn upload_pinned<T: Element>(
+        &self,
+        _: &HostStream,
+        src: HostPinned<T>,
+        dst: &mut HostBuffer<T>,
+        at: usize,
+    ) -> Result<Pending<HostPinned<T>>> {
+        copy_into("upload_pinned", &src, &mut dst.data, at)?;
+        Ok(ready(src))
+    }
+    fn upload_pages(
+        &self,
+        _: &HostStream,
+        src: &Arc<HostPages>,
+        range: Range<usize>,
+        dst: &mut HostBuffer<u8>,
+        at: usize,
+    ) -> Result<()> {
+        let range = checked("upload_pages", SRC, range, src.bytes().len())?;
+        copy_into("upload_pages", &src.bytes()[range], &mut dst.data, at)
+    }
+    fn download<T: Element>(
+        &self,
+        _: &HostStream,
+        src: &HostBuffer<T>,
+        at: usize,
+        dst: &mut [T],
+    ) -> Result<()> {
+        let range = within("download", SRC, at, dst.len(), src.data.len())?;
+        dst.copy_from_slice(&src.data[range]);
+        Ok(())
+    }
+    fn download_pinned<T: Element>(
+        &self,
+        stream: &HostStream,
+        src: &HostBuffer<T>,
+        at: usize,
+        mut dst: HostPinned<T>,
+    ) -> Result<Pending<HostPinned<T>>> {
+        self.download(stream, src, at, &mut dst)?;
+        Ok(ready(dst))
+    }
+    fn copy<T: Element>(
+        &self,
+        _: &HostStream,
+        src: &HostBuffer<T>,
+        from: Range<usize>,
+        dst: &mut HostBuffer<T>,
+        at: usize,
+    ) -> Result<()> {
+        let range = checked("copy", SRC, from, src.data.len())?;
+        copy_into("copy", &src.data[range], &mut dst.data, at)
+    }
+}
+
+#[cfg(test)]
+mod tests;

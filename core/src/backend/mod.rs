@@ -45,14 +45,14 @@ mod key;
 mod ops;
 
 pub use device::{
-    Device, DeviceBuffer, DeviceInfo, DeviceKind, Event, MemoryUse, OpenOptions, Pending, PendingResult, PinnedBuffer,
-    RegisteredPages, SharedBytes, ready,
+    Device, DeviceBuffer, DeviceInfo, DeviceKind, Event, MemoryUse, OpenOptions, Pending, PendingResult,
+    PinnedBuffer, RegisteredPages, SharedBytes, ready,
 };
 pub use error::{BackendError, Result};
 pub use key::{DeviceBlock, DeviceCodes, DeviceKey, DeviceMatrix, DeviceQuery, KeyBases};
 pub use ops::{
-    Bases, Classes, Direction, Expand, Msm, Ntt, Order, PackedBits, PointEncoding, PointReport, Pointwise, Quotient,
-    QuotientForm, ScalarForm, class,
+    Bases, Classes, Direction, Expand, Msm, Ntt, Order, PackedBits, PointEncoding, PointReport, Pointwise,
+    Quotient, QuotientForm, ScalarForm, class,
 };
 
 use crate::curve::{Curve, G1Projective, G2Projective, Scalar};
@@ -118,7 +118,11 @@ pub trait Backend: Send + Sync + Sized + 'static {
     ) -> Result<()>;
 
     /// Queues a multi-scalar multiplication; the buffers may be reused once later work on `stream` reaches them.
-    fn msm<C: Curve>(&self, stream: &Stream<Self>, op: Msm<'_, Self::Device, C>) -> Result<Pending<C::Projective>>;
+    fn msm<C: Curve>(
+        &self,
+        stream: &Stream<Self>,
+        op: Msm<'_, Self::Device, C>,
+    ) -> Result<Pending<C::Projective>>;
 
     /// out_i = scalars_i * base, affine; scalars in Montgomery form, `out` of the same length.
     fn fixed_base<C: Curve>(

@@ -246,7 +246,8 @@ impl MatricesBuilder {
             flat.codes.push(code);
         }
         let flat = &mut self.matrices[matrix];
-        let end = u32::try_from(flat.cols.len()).map_err(|_| TooManyEntries { matrix: ['A', 'B', 'C'][matrix] })?;
+        let end =
+            u32::try_from(flat.cols.len()).map_err(|_| TooManyEntries { matrix: ['A', 'B', 'C'][matrix] })?;
         flat.row_ptr.push(end);
         Ok(())
     }
@@ -269,7 +270,13 @@ impl MatricesBuilder {
     }
 
     /// Closes matrices whose A already has its input rows (`.zkey`).
-    pub fn finish_with_input_rows(self, constraints: usize, inputs: usize, aux: usize, with_c: bool) -> Matrices {
+    pub fn finish_with_input_rows(
+        self,
+        constraints: usize,
+        inputs: usize,
+        aux: usize,
+        with_c: bool,
+    ) -> Matrices {
         let narrow = self.dictionary.len() <= 1 << 16;
         let [a, b, c] = self.matrices.map(|flat| flat.close(narrow));
         Matrices { dictionary: self.dictionary, a, b, c: with_c.then_some(c), constraints, inputs, aux }
@@ -283,7 +290,15 @@ impl FlatMatrix {
         } else {
             Codes::Wide(self.codes)
         };
-        Matrix { blocks: vec![Block { repeat: 1, shifts: Vec::new(), row_ptr: self.row_ptr, cols: self.cols, codes }] }
+        Matrix {
+            blocks: vec![Block {
+                repeat: 1,
+                shifts: Vec::new(),
+                row_ptr: self.row_ptr,
+                cols: self.cols,
+                codes,
+            }],
+        }
     }
 }
 

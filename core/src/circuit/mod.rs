@@ -2,4 +2,6 @@
 
 mod matrices;
 
-pub use matrices::{Block, Codes, Densities, Entry, Matrices, MatricesBuilder, Matrix, Shift, TooManyEntries};
+pub use matrices::{
+    Block, Codes, Densities, Entry, Matrices, MatricesBuilder, Matrix, Shift, TooManyEntries,
+};

@@ -2,7 +2,10 @@
 //!
 //! Arithmetic on base fields: blstrs keeps its `Fp` and `Fp2` private, and the batched affine additions of the MSM and the
 //! reading of points need them. Everything here is a total function on limbs.
-#![expect(unsafe_code, reason = "foreign functions of blst, and transparent views between blstrs and blst types")]
+#![expect(
+    unsafe_code,
+    reason = "foreign functions of blst, and transparent views between blstrs and blst types"
+)]
 
 use blst::{blst_fp, blst_fp2};
 

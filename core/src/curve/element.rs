@@ -29,7 +29,8 @@ macro_rules! integer_elements {
 }
 integer_elements!(u8, u16, u32, u64);
 
-const _: () = assert!(size_of::<Scalar>() == 32 && size_of::<G1Affine>() == 96 && size_of::<G2Affine>() == 192);
+const _: () =
+    assert!(size_of::<Scalar>() == 32 && size_of::<G1Affine>() == 96 && size_of::<G2Affine>() == 192);
 
 // SAFETY: `Scalar` is a transparent `blst_fr`, `[u64; 4]`.
 unsafe impl Element for Scalar {

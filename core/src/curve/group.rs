@@ -1,7 +1,7 @@
 //! G1 and G2 as one trait, so that an MSM, a key query or a format is written once.
 
-use blstrs::{G1Affine, G1Projective, G2Affine, G2Projective, Scalar};
 use ::blst::{blst_p1_affine, blst_p2_affine};
+use blstrs::{G1Affine, G1Projective, G2Affine, G2Projective, Scalar};
 use group::prime::PrimeCurveAffine;
 
 use super::{BaseField, Element, Fp, Fp2};

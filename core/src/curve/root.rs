@@ -83,7 +83,11 @@ mod tests {
     fn orders_and_known_values() {
         for root in [Root::Five, Root::Seven] {
             let w = root.of_unity(32).unwrap();
-            assert_eq!((0..31).fold(w, |w, _| w.square()), -Scalar::ONE, "order of {root} must be exactly 2^32");
+            assert_eq!(
+                (0..31).fold(w, |w, _| w.square()),
+                -Scalar::ONE,
+                "order of {root} must be exactly 2^32"
+            );
             assert!(root.of_unity(33).is_none());
         }
         assert_eq!(Root::Seven.of_unity(32).unwrap(), Scalar::ROOT_OF_UNITY);
