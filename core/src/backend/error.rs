@@ -69,7 +69,7 @@ pub enum BackendError {
         found: u64,
     },
     /// Two backends disagree (only from `dual`).
-    #[error("{op}: {left} and {right} disagree in {buffer}[{index}]: {left_value} against {right_value}")]
+    #[error("{op}: {left} and {right} disagree in {buffer}[{index}]: {difference}")]
     Mismatch {
         /// The operation whose results differ.
         op: &'static str,
@@ -81,10 +81,8 @@ pub enum BackendError {
         buffer: &'static str,
         /// First differing element.
         index: usize,
-        /// Its value in the first backend, shortened. Never a witness value.
-        left_value: String,
-        /// Its value in the second.
-        right_value: String,
+        /// How it differs. Never a witness value, nor what is computed from one.
+        difference: String,
     },
     /// A cancellation was seen at an operation boundary.
     #[error("cancelled")]

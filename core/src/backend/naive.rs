@@ -7,13 +7,12 @@ use std::sync::Arc;
 
 use ff::{Field, PrimeField};
 use group::Group;
-use group::prime::PrimeCurveAffine;
 
 use super::host::HostDevice;
 use super::{
-    Backend, BackendError, Bases, Buffer, Classes, Device, DeviceBuffer, DeviceCodes, DeviceMatrix, Direction, Expand,
-    Msm, Ntt, OpenOptions, Order, PackedBits, Pending, PointEncoding, PointReport, Pointwise, Result, ScalarForm,
-    Stream, class, ready,
+    Backend, BackendError, Bases, Buffer, Classes, Device, DeviceBuffer, DeviceCodes, DeviceMatrix,
+    Direction, Expand, Msm, Ntt, OpenOptions, Order, PackedBits, Pending, PointEncoding, PointReport,
+    Pointwise, Result, ScalarForm, Stream, class, ready,
 };
 use crate::circuit::Shift;
 use crate::curve::{BaseField, Curve, Element, Fp, Scalar, as_bytes, as_bytes_mut};
@@ -56,7 +55,10 @@ impl Backend for NaiveBackend {
     }
 
     fn ntt(&self, stream: &Queue, io: &mut Elements<Scalar>, op: &Ntt) -> Result<()> {
-        let root = op.root.of_unity(op.log_n).ok_or_else(|| invalid("ntt", "log2 of the length at most", 32, op.log_n))?;
+        let root = op
+            .root
+            .of_unity(op.log_n)
+            .ok_or_else(|| invalid("ntt", "log2 of the length at most", 32u32, op.log_n))?;
         let x = self.read(stream, io)?;
         if x.len() as u64 != 1 << op.log_n {
             return Err(invalid("ntt", "length", 1u64 << op.log_n, x.len() as u64));
@@ -64,13 +66,20 @@ impl Backend for NaiveBackend {
         self.write(stream, &transform(&x, op, root), io)
     }
 
-    fn pointwise(&self, stream: &Queue, io: &mut Elements<Scalar>, op: Pointwise<'_, HostDevice>) -> Result<()> {
+    fn pointwise(
+        &self,
+        stream: &Queue,
+        io: &mut Elements<Scalar>,
+        op: Pointwise<'_, HostDevice>,
+    ) -> Result<()> {
         let x = self.read(stream, io)?;
         let other = |rhs: &Elements<Scalar>| {
             BackendError::expect_len("pointwise", "length of an operand", x.len(), rhs.len())?;
             self.read(stream, rhs)
         };
-        let zip = |y: Vec<Scalar>, f: fn(Scalar, Scalar) -> Scalar| x.iter().zip(y).map(|(x, y)| f(*x, y)).collect();
+        let zip = |y: Vec<Scalar>, f: fn(Scalar, Scalar) -> Scalar| {
+            x.iter().zip(y).map(|(x, y)| f(*x, y)).collect()
+        };
         let out: Vec<Scalar> = match op {
             Pointwise::Add(y) => zip(other(y)?, |x, y| x + y),
             Pointwise::Sub(y) => zip(other(y)?, |x, y| x - y),
@@ -81,7 +90,9 @@ impl Backend for NaiveBackend {
             }
             Pointwise::HalfDifference(y) => zip(other(y)?, |x, y| (y - x) * Scalar::TWO_INV),
             Pointwise::Scale(by) => x.iter().map(|x| x * by).collect(),
-            Pointwise::Powers { first, ratio } => x.iter().zip(powers(first, ratio)).map(|(x, p)| x * p).collect(),
+            Pointwise::Powers { first, ratio } => {
+                x.iter().zip(powers(first, ratio)).map(|(x, p)| x * p).collect()
+            }
             Pointwise::Inverse => x.iter().map(|x| x.invert().unwrap_or(Scalar::ZERO)).collect(),
             Pointwise::ToCanonical => x.iter().map(|x| from_raw(x.to_repr())).collect(),
             Pointwise::ToMontgomery => x.iter().map(to_montgomery).collect::<Result<_>>()?,
@@ -178,16 +189,24 @@ impl Backend for NaiveBackend {
         if let Some(select) = &select {
             BackendError::expect_len("msm", "length of select", bases.len(), select.len())?;
         } else if scalars.len() < bases.len() {
-            return Err(invalid("msm", "number of scalars at least", bases.len() as u64, scalars.len() as u64));
+            return Err(invalid(
+                "msm",
+                "number of scalars at least",
+                bases.len() as u64,
+                scalars.len() as u64,
+            ));
         }
         let mut sum = C::Projective::identity();
         for (j, base) in bases.iter().enumerate() {
             let index = select.as_ref().map_or(j as u32, |select| select[j]);
             let scalar = pick("msm", &scalars, index)?;
-            sum += multiply::<C>(base, &match op.form {
-                ScalarForm::Canonical => raw(&scalar),
-                ScalarForm::Montgomery => scalar.to_repr(),
-            });
+            sum += multiply::<C>(
+                base,
+                &match op.form {
+                    ScalarForm::Canonical => raw(&scalar),
+                    ScalarForm::Montgomery => scalar.to_repr(),
+                },
+            );
         }
         Ok(ready(sum))
     }
@@ -201,11 +220,16 @@ impl Backend for NaiveBackend {
     ) -> Result<()> {
         BackendError::expect_len("fixed_base", "length of out", scalars.len(), out.len())?;
         let scalars = self.read(stream, scalars)?;
-        let points: Vec<_> = scalars.iter().map(|s| C::Affine::from(multiply::<C>(base, &s.to_repr()))).collect();
+        let points: Vec<_> =
+            scalars.iter().map(|s| C::Affine::from(multiply::<C>(base, &s.to_repr()))).collect();
         self.write(stream, &points, out)
     }
 
-    fn check_points<C: Curve>(&self, stream: &Queue, points: &Elements<C::Affine>) -> Result<Pending<PointReport>> {
+    fn check_points<C: Curve>(
+        &self,
+        stream: &Queue,
+        points: &Elements<C::Affine>,
+    ) -> Result<Pending<PointReport>> {
         let points = self.read(stream, points)?;
         Ok(ready(PointReport {
             malformed: None,
@@ -231,7 +255,12 @@ impl Backend for NaiveBackend {
     }
 }
 
-fn invalid(op: &'static str, what: &'static str, expected: impl Into<u64>, found: impl Into<u64>) -> BackendError {
+fn invalid(
+    op: &'static str,
+    what: &'static str,
+    expected: impl Into<u64>,
+    found: impl Into<u64>,
+) -> BackendError {
     BackendError::Invalid { op, what, expected: expected.into(), found: found.into() }
 }
 
@@ -258,7 +287,8 @@ fn transform(x: &[Scalar], op: &Ntt, root: Scalar) -> Vec<Scalar> {
         Direction::Inverse => (inverse(root), one, inverse(g), inverse(Scalar::from(n as u64))),
     };
     let w: Vec<Scalar> = powers(one, w).take(n).collect();
-    let x: Vec<Scalar> = powers(one, before).take(n).enumerate().map(|(j, b)| x[at(j, op.log_n, op.input)] * b).collect();
+    let x: Vec<Scalar> =
+        powers(one, before).take(n).enumerate().map(|(j, b)| x[at(j, op.log_n, op.input)] * b).collect();
     let mut out = vec![Scalar::ZERO; n];
     for (k, after) in powers(n_inverse, after).take(n).enumerate() {
         let sum: Scalar = (0..n).map(|j| x[j] * w[j * k % n]).sum();
@@ -306,7 +336,8 @@ fn from_raw(bytes: [u8; 32]) -> Scalar {
 }
 
 fn to_montgomery(canonical: &Scalar) -> Result<Scalar> {
-    Option::from(Scalar::from_repr(raw(canonical))).ok_or_else(|| invalid("pointwise", "1 if reduced,", 1u64, 0u64))
+    Option::from(Scalar::from_repr(raw(canonical)))
+        .ok_or_else(|| invalid("pointwise", "1 if reduced,", 1u64, 0u64))
 }
 
 /// Double-and-add over the 256 bits of a little-endian integer.
@@ -342,7 +373,10 @@ fn decode<C: Curve>(bytes: &[u8], encoding: PointEncoding) -> Option<C::Affine> 
     let montgomery = encoding == PointEncoding::Montgomery;
     let limbs: Vec<Fp> = bytes.chunks(48).map(|c| coordinate(c, montgomery)).collect::<Option<_>>()?;
     let mut point = C::Affine::zeroed();
-    for (out, limb) in as_bytes_mut(std::slice::from_mut(&mut point)).chunks_mut(8).zip(limbs.iter().flat_map(|f| f.to_montgomery())) {
+    for (out, limb) in as_bytes_mut(std::slice::from_mut(&mut point))
+        .chunks_mut(8)
+        .zip(limbs.iter().flat_map(|f| f.to_montgomery()))
+    {
         out.copy_from_slice(&limb.to_ne_bytes());
     }
     Some(point)

@@ -22,15 +22,14 @@ struct Origin {
 }
 
 impl Origin {
-    fn mismatch(&self, buffer: &'static str, index: usize, left: String, right: String) -> BackendError {
+    fn mismatch(&self, buffer: &'static str, index: usize, difference: String) -> BackendError {
         BackendError::Mismatch {
             op: self.op,
             left: self.left.clone(),
             right: self.right.clone(),
             buffer,
             index,
-            left_value: left,
-            right_value: right,
+            difference,
         }
     }
 }
@@ -46,10 +45,10 @@ impl<X: Backend, Y: Backend> Pair<'_, X, Y> {
         match (x, y) {
             (Ok(x), Ok(y)) => Ok((x, y)),
             (Err(e), Ok(_)) if e.is_invalid() => {
-                Err(self.origin().mismatch("outcome", 0, e.to_string(), "accepted".into()))
+                Err(self.origin().mismatch("outcome", 0, format!("only the first refuses: {e}")))
             }
             (Ok(_), Err(e)) if e.is_invalid() => {
-                Err(self.origin().mismatch("outcome", 0, "accepted".into(), e.to_string()))
+                Err(self.origin().mismatch("outcome", 0, format!("only the second refuses: {e}")))
             }
             (Err(e), _) | (_, Err(e)) => Err(e),
         }
@@ -63,8 +62,8 @@ impl<X: Backend, Y: Backend> Pair<'_, X, Y> {
         buffer: &DualBuffer<X::Device, Y::Device, T>,
     ) -> Result<()> {
         if buffer.x.len() != buffer.y.len() {
-            let (x, y) = (format!("length {}", buffer.x.len()), format!("length {}", buffer.y.len()));
-            return Err(self.origin().mismatch(name, 0, x, y));
+            let difference = format!("{} elements against {}", buffer.x.len(), buffer.y.len());
+            return Err(self.origin().mismatch(name, 0, difference));
         }
         let x = self.x.device().download_all(&stream.x, &buffer.x)?;
         let y = self.y.device().download_all(&stream.y, &buffer.y)?;
@@ -76,8 +75,8 @@ impl<X: Backend, Y: Backend> Pair<'_, X, Y> {
         // Bytes, not `==`: points of blst are equal before their coordinates are.
         let (x, y) = (as_bytes(x), as_bytes(y));
         let Some(byte) = x.iter().zip(y).position(|(x, y)| x != y) else { return Ok(()) };
-        let place = format!("withheld, first difference at byte {} of {}", byte % size_of::<T>(), size_of::<T>());
-        Err(self.origin().mismatch(name, at + byte / size_of::<T>(), "withheld".into(), place))
+        let place = format!("first difference at byte {} of {}", byte % size_of::<T>(), size_of::<T>());
+        Err(self.origin().mismatch(name, at + byte / size_of::<T>(), place))
     }
 
     /// A sum that is compared when it arrives.
@@ -88,16 +87,24 @@ impl<X: Backend, Y: Backend> Pair<'_, X, Y> {
         y: Pending<C::Projective>,
     ) -> Pending<C::Projective> {
         let origin = self.origin();
-        joined(x, y, move |x, y| {
-            if x == y { Ok(x) } else { Err(origin.mismatch(name, 0, "withheld".into(), "another point".into())) }
-        })
+        joined(
+            x,
+            y,
+            move |x, y| {
+                if x == y { Ok(x) } else { Err(origin.mismatch(name, 0, "different points".into())) }
+            },
+        )
     }
 
     /// A report that is compared when it arrives.
-    pub(super) fn pending_report(&self, x: Pending<PointReport>, y: Pending<PointReport>) -> Pending<PointReport> {
+    pub(super) fn pending_report(
+        &self,
+        x: Pending<PointReport>,
+        y: Pending<PointReport>,
+    ) -> Pending<PointReport> {
         let origin = self.origin();
         joined(x, y, move |x, y| {
-            if x == y { Ok(x) } else { Err(origin.mismatch("report", 0, format!("{x:?}"), format!("{y:?}"))) }
+            if x == y { Ok(x) } else { Err(origin.mismatch("report", 0, format!("{x:?} against {y:?}"))) }
         })
     }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::super::{
-    Backend, BackendError, Device, DeviceBuffer, DeviceInfo, Event, MemoryUse, Pending, PinnedBuffer, RegisteredPages,
-    Result, SharedBytes,
+    Backend, BackendError, Device, DeviceBuffer, DeviceInfo, Event, MemoryUse, Pending, PinnedBuffer,
+    RegisteredPages, Result, SharedBytes,
 };
 use super::compare::{Pair, joined};
 use crate::curve::Element;
@@ -23,6 +23,8 @@ pub struct DualBuffer<A: Device, B: Device, T: Element> {
     pub(super) x: Arc<A::Buffer<T>>,
     pub(super) y: Arc<B::Buffer<T>>,
 }
+
+type HalvesMut<'a, A, B, T> = (&'a mut <A as Device>::Buffer<T>, &'a mut <B as Device>::Buffer<T>);
 
 /// Host memory known to each device; what is written goes to the first and follows to the second when it is used.
 pub struct DualPinned<P, Q> {
@@ -76,7 +78,7 @@ impl<A: Device, B: Device, T: Element> DualBuffer<A, B, T> {
 
     /// Both halves for writing. They are exclusive unless a backend kept a share of a key's buffer that is now being written, which the
     /// contract leaves to the caller to avoid.
-    pub(super) fn halves_mut(&mut self) -> Result<(&mut A::Buffer<T>, &mut B::Buffer<T>)> {
+    pub(super) fn halves_mut(&mut self) -> Result<HalvesMut<'_, A, B, T>> {
         match (Arc::get_mut(&mut self.x), Arc::get_mut(&mut self.y)) {
             (Some(x), Some(y)) => Ok((x, y)),
             _ => Err(in_use()),
@@ -92,7 +94,10 @@ impl<A: Device, B: Device, T: Element> DualBuffer<A, B, T> {
 }
 
 fn in_use() -> BackendError {
-    BackendError::Host { what: "writing half of a dual buffer".into(), reason: "it is still part of a key".into() }
+    BackendError::Host {
+        what: "writing half of a dual buffer".into(),
+        reason: "it is still part of a key".into(),
+    }
 }
 
 impl<A: Device, B: Device, T: Element> DeviceBuffer<T> for DualBuffer<A, B, T> {
@@ -134,8 +139,7 @@ impl<E: Event, F: Event> Event for DualEvent<E, F> {
 
 impl<X: Backend, Y: Backend> Device for DualDevice<X, Y> {
     type Buffer<T: Element> = DualBuffer<X::Device, Y::Device, T>;
-    type Pinned<T: Element> =
-        DualPinned<<X::Device as Device>::Pinned<T>, <Y::Device as Device>::Pinned<T>>;
+    type Pinned<T: Element> = DualPinned<<X::Device as Device>::Pinned<T>, <Y::Device as Device>::Pinned<T>>;
     type Pages = DualPages<<X::Device as Device>::Pages, <Y::Device as Device>::Pages>;
     type Stream = DualStream<<X::Device as Device>::Stream, <Y::Device as Device>::Stream>;
     type Event = DualEvent<<X::Device as Device>::Event, <Y::Device as Device>::Event>;
@@ -174,12 +178,15 @@ impl<X: Backend, Y: Backend> Device for DualDevice<X, Y> {
     fn alloc<T: Element>(&self, label: &str, len: usize) -> Result<Self::Buffer<T>> {
         Ok(DualBuffer::new(self.x.device().alloc(label, len)?, self.y.device().alloc(label, len)?))
     }
-    fn clear<T: Element>(&self, stream: &Self::Stream, buffer: &mut Self::Buffer<T>, range: Range<usize>) -> Result<()> {
+    fn clear<T: Element>(
+        &self,
+        stream: &Self::Stream,
+        buffer: &mut Self::Buffer<T>,
+        range: Range<usize>,
+    ) -> Result<()> {
         let (x, y) = buffer.halves_mut()?;
-        let done = (
-            self.x.device().clear(&stream.x, x, range.clone()),
-            self.y.device().clear(&stream.y, y, range),
-        );
+        let done =
+            (self.x.device().clear(&stream.x, x, range.clone()), self.y.device().clear(&stream.y, y, range));
         self.pair("clear").both(done.0, done.1).map(drop)
     }
     fn pinned<T: Element>(&self, label: &str, len: usize) -> Result<Self::Pinned<T>> {
@@ -190,9 +197,16 @@ impl<X: Backend, Y: Backend> Device for DualDevice<X, Y> {
         Ok(DualPages { x: Arc::new(x), y: Arc::new(self.y.device().register(pages)?) })
     }
 
-    fn upload<T: Element>(&self, stream: &Self::Stream, src: &[T], dst: &mut Self::Buffer<T>, at: usize) -> Result<()> {
+    fn upload<T: Element>(
+        &self,
+        stream: &Self::Stream,
+        src: &[T],
+        dst: &mut Self::Buffer<T>,
+        at: usize,
+    ) -> Result<()> {
         let (x, y) = dst.halves_mut()?;
-        let done = (self.x.device().upload(&stream.x, src, x, at), self.y.device().upload(&stream.y, src, y, at));
+        let done =
+            (self.x.device().upload(&stream.x, src, x, at), self.y.device().upload(&stream.y, src, y, at));
         self.pair("upload").both(done.0, done.1).map(drop)
     }
     fn upload_pinned<T: Element>(
@@ -222,7 +236,13 @@ impl<X: Backend, Y: Backend> Device for DualDevice<X, Y> {
         let y = self.y.device().upload_pages(&stream.y, &src.y, range, y, at);
         self.pair("upload_pages").both(x, y).map(drop)
     }
-    fn download<T: Element>(&self, stream: &Self::Stream, src: &Self::Buffer<T>, at: usize, dst: &mut [T]) -> Result<()> {
+    fn download<T: Element>(
+        &self,
+        stream: &Self::Stream,
+        src: &Self::Buffer<T>,
+        at: usize,
+        dst: &mut [T],
+    ) -> Result<()> {
         let pair = self.pair("download");
         let mut other = dst.to_vec();
         let x = self.x.device().download(&stream.x, &src.x, at, dst);

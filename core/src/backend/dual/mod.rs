@@ -13,8 +13,8 @@ pub use device::{DualBuffer, DualDevice, DualEvent, DualPages, DualPinned, DualS
 use compare::Pair;
 
 use super::{
-    Backend, BackendError, Buffer, Classes, DeviceKey, DeviceMatrix, Expand, Msm, Ntt, Pending, PointEncoding,
-    PointReport, Pointwise, Quotient, Result, Stream, WitnessMsms,
+    Backend, BackendError, Buffer, Classes, DeviceKey, DeviceMatrix, Expand, Msm, Ntt, Pending,
+    PointEncoding, PointReport, Pointwise, Quotient, Result, Stream, WitnessMsms,
 };
 use crate::curve::{Curve, Scalar};
 
@@ -181,7 +181,8 @@ impl<X: Backend, Y: Backend> Backend for DualBackend<X, Y> {
     ) -> Result<Buffer<Self, Scalar>> {
         let pair = self.pair("quotient");
         let ((ax, ay), (bx, by)) = (a.into_halves()?, b.into_halves()?);
-        let (x, y) = pair.both(self.x().quotient(&stream.x, ax, bx, op), self.y().quotient(&stream.y, ay, by, op))?;
+        let (x, y) =
+            pair.both(self.x().quotient(&stream.x, ax, bx, op), self.y().quotient(&stream.y, ay, by, op))?;
         let out = DualBuffer::new(x, y);
         pair.buffers(stream, "h scalars", &out)?;
         Ok(out)

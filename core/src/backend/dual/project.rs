@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::super::{
-    Backend, Bases, Classes, Device, DeviceBlock, DeviceCodes, DeviceKey, DeviceMatrix, DeviceQuery, Expand, KeyBases,
-    Msm, PackedBits, Pointwise,
+    Backend, Bases, Classes, Device, DeviceBlock, DeviceCodes, DeviceKey, DeviceMatrix, DeviceQuery, Expand,
+    KeyBases, Msm, PackedBits, Pointwise,
 };
 use super::{DualBuffer, DualDevice};
 use crate::curve::{Curve, Element};
@@ -60,7 +60,10 @@ pub(super) fn classes<X: Backend, Y: Backend>(
     (Classes { codes: x_codes, counts: x_counts }, Classes { codes: y_codes, counts: y_counts })
 }
 
-pub(super) fn join_classes<X: Backend, Y: Backend>(x: Classes<Xd<X>>, y: Classes<Xd<Y>>) -> Classes<Dual<X, Y>> {
+pub(super) fn join_classes<X: Backend, Y: Backend>(
+    x: Classes<Xd<X>>,
+    y: Classes<Xd<Y>>,
+) -> Classes<Dual<X, Y>> {
     Classes {
         codes: Arc::new(DualBuffer { x: x.codes, y: y.codes }),
         counts: Arc::new(DualBuffer { x: x.counts, y: y.counts }),
@@ -136,7 +139,9 @@ fn bases<X: Backend, Y: Backend, C: Curve>(
             let (x, y) = shared(buffer);
             (KeyBases::Resident(x), KeyBases::Resident(y))
         }
-        KeyBases::Streamed(points) => (KeyBases::Streamed(points.clone()), KeyBases::Streamed(points.clone())),
+        KeyBases::Streamed(points) => {
+            (KeyBases::Streamed(points.clone()), KeyBases::Streamed(points.clone()))
+        }
     }
 }
 
@@ -144,10 +149,15 @@ fn query<X: Backend, Y: Backend, C: Curve>(
     query: &DeviceQuery<Dual<X, Y>, C>,
 ) -> (DeviceQuery<Xd<X>, C>, DeviceQuery<Xd<Y>, C>) {
     let ((x_bases, y_bases), (x_variables, y_variables)) = (bases(&query.bases), shared(&query.variables));
-    (DeviceQuery { bases: x_bases, variables: x_variables }, DeviceQuery { bases: y_bases, variables: y_variables })
+    (
+        DeviceQuery { bases: x_bases, variables: x_variables },
+        DeviceQuery { bases: y_bases, variables: y_variables },
+    )
 }
 
-pub(super) fn key<X: Backend, Y: Backend>(key: &DeviceKey<Dual<X, Y>>) -> (DeviceKey<Xd<X>>, DeviceKey<Xd<Y>>) {
+pub(super) fn key<X: Backend, Y: Backend>(
+    key: &DeviceKey<Dual<X, Y>>,
+) -> (DeviceKey<Xd<X>>, DeviceKey<Xd<Y>>) {
     let ((xa_matrix, ya_matrix), (xb_matrix, yb_matrix)) = (matrix(&key.a_matrix), matrix(&key.b_matrix));
     let ((xh, yh), (xl, yl), (xa, ya)) = (bases(&key.h), query(&key.l), query(&key.a));
     let ((xb1, yb1), (xb2, yb2)) = (query(&key.b1), query(&key.b2));
