@@ -201,9 +201,10 @@ fn mark(matrix: &Matrix, seen: &mut [bool]) {
 }
 
 /// Builds flat matrices row by row; terms may repeat a variable and hold zeros, as files of any producer may.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct MatricesBuilder {
-    codes: HashMap<[u64; 4], u32>,
+    // Randomly seeded, as coefficients come from files: nobody can choose them so that they collide.
+    codes: HashMap<[u64; 4], u32, foldhash::fast::RandomState>,
     dictionary: Vec<Scalar>,
     matrices: [FlatMatrix; 3],
 }
@@ -221,12 +222,6 @@ impl Default for FlatMatrix {
     }
 }
 
-impl Default for MatricesBuilder {
-    fn default() -> Self {
-        Self { codes: HashMap::new(), dictionary: Vec::new(), matrices: Default::default() }
-    }
-}
-
 /// More than 2^32 - 1 entries in one matrix: it must be captured in blocks.
 #[derive(Debug, thiserror::Error)]
 #[error("matrix {matrix} has more than {} entries in one block", u32::MAX)]
@@ -240,11 +235,33 @@ impl MatricesBuilder {
     pub fn push_row(&mut self, matrix: usize, terms: &mut Vec<(u32, Scalar)>) -> Result<(), TooManyEntries> {
         merge(terms);
         for (col, coefficient) in terms.iter() {
-            let code = self.code(coefficient);
-            let flat = &mut self.matrices[matrix];
-            flat.cols.push(*col);
-            flat.codes.push(code);
+            // Merged terms have no zeros, so there always is a code.
+            if let Some(code) = self.code(coefficient) {
+                let flat = &mut self.matrices[matrix];
+                flat.cols.push(*col);
+                flat.codes.push(code);
+            }
         }
+        self.close_row(matrix)
+    }
+
+    /// The same with coefficients already in the dictionary: what readers of files use, as they see few distinct ones.
+    pub fn push_coded_row(&mut self, matrix: usize, terms: &mut [Entry]) -> Result<(), TooManyEntries> {
+        if !terms.is_sorted_by_key(|entry| entry.col) {
+            terms.sort_unstable_by_key(|entry| entry.col);
+        }
+        if terms.windows(2).any(|pair| pair[0].col == pair[1].col) {
+            let value = |entry: &Entry| (entry.col, self.dictionary[entry.code as usize]);
+            let mut decoded: Vec<(u32, Scalar)> = terms.iter().map(value).collect();
+            return self.push_row(matrix, &mut decoded);
+        }
+        let flat = &mut self.matrices[matrix];
+        flat.cols.extend(terms.iter().map(|entry| entry.col));
+        flat.codes.extend(terms.iter().map(|entry| entry.code));
+        self.close_row(matrix)
+    }
+
+    fn close_row(&mut self, matrix: usize) -> Result<(), TooManyEntries> {
         let flat = &mut self.matrices[matrix];
         let end =
             u32::try_from(flat.cols.len()).map_err(|_| TooManyEntries { matrix: ['A', 'B', 'C'][matrix] })?;
@@ -252,12 +269,20 @@ impl MatricesBuilder {
         Ok(())
     }
 
-    fn code(&mut self, coefficient: &Scalar) -> u32 {
-        let key = limbs(coefficient);
-        *self.codes.entry(key).or_insert_with(|| {
+    /// Dictionary index of a coefficient, which is entered if it is new; `None` for zero, which is never stored.
+    pub fn code(&mut self, coefficient: &Scalar) -> Option<u32> {
+        if bool::from(ff::Field::is_zero(coefficient)) {
+            return None;
+        }
+        Some(*self.codes.entry(limbs(coefficient)).or_insert_with(|| {
             self.dictionary.push(*coefficient);
             (self.dictionary.len() - 1) as u32
-        })
+        }))
+    }
+
+    /// What a code stands for.
+    pub fn coefficient(&self, code: u32) -> Option<Scalar> {
+        self.dictionary.get(code as usize).copied()
     }
 
     /// Appends the input rows to A and closes. `with_c` is false where the source has no C.

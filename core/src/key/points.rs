@@ -20,7 +20,7 @@ impl<C: Curve> EncodedPoints<C> {
     /// The points in `bytes[range]`; `None` if the range is not inside the bytes or not a whole number of points.
     pub fn new(bytes: SharedBytes, range: Range<usize>, encoding: PointEncoding) -> Option<Self> {
         let inside = range.start <= range.end && range.end <= (*bytes).as_ref().len();
-        (inside && (range.end - range.start) % C::BYTES == 0).then_some(Self {
+        (inside && (range.end - range.start).is_multiple_of(C::BYTES)).then_some(Self {
             bytes,
             range,
             encoding,
