@@ -7,7 +7,7 @@ use std::io::Write;
 
 use super::fields::Fields;
 use super::point::{self, Identity};
-use super::{Result, Source, put};
+use super::{Result, Source, json, params, put, zkey};
 use crate::backend::PointEncoding;
 use crate::curve::{Curve, G1, G1Affine, G2, as_bytes};
 use crate::key::VerifyingKey;
@@ -24,6 +24,24 @@ pub fn read(source: &Source) -> Result<VerifyingKey> {
     let vk = read_fields(&mut fields)?;
     fields.end()?;
     Ok(vk)
+}
+
+/// Reads the verifying key of any file that has one, told apart by content: verification_key.json, `.zkey`, `.vk`, `.params`.
+///
+/// # Errors
+/// Those of the format that the content is nearest to.
+pub fn read_any(source: &Source) -> Result<VerifyingKey> {
+    let bytes = source.bytes();
+    // alpha is uncompressed and below p, so a `.vk` or `.params` begins with a byte below 0x1b: neither a brace nor a magic.
+    if bytes.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b'{') {
+        json::read_vk(source)
+    } else if bytes.starts_with(zkey::MAGIC) {
+        zkey::read_vk(source)
+    } else if has_length_of_vk(bytes) {
+        read(source)
+    } else {
+        Ok(params::read(source, None)?.vk)
+    }
 }
 
 /// Reads the key at the cursor.
