@@ -1,7 +1,9 @@
 //! Keys in memory: what `.params`, `.zkey`, `.vk` and verification_key.json have in common.
 
+mod fit;
 mod points;
 
+pub use fit::{Misfit, fit_circuit, fit_witness};
 pub use points::EncodedPoints;
 
 use std::sync::Arc;
