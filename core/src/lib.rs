@@ -22,7 +22,9 @@ pub mod key;
 pub mod progress;
 pub mod proof;
 pub mod prover;
+mod random;
 pub mod verify;
 pub mod witness;
 
 pub use proof::Proof;
+pub use random::NoRandomness;

@@ -6,12 +6,11 @@
 use ff::Field;
 use group::{Curve as _, Group};
 use pairing::{MillerLoopResult as _, MultiMillerLoop};
-use rand_core::{OsRng, RngCore};
 use rayon::prelude::*;
 
-use crate::Proof;
 use crate::curve::{Bls12, Curve, G1, G1Affine, G1Projective, G2, Scalar};
 use crate::key::VerifyingKey;
+use crate::{NoRandomness, Proof};
 
 type Gt = <Bls12 as pairing::Engine>::Gt;
 type Miller = <Bls12 as MultiMillerLoop>::Result;
@@ -30,7 +29,9 @@ pub enum VerifyError {
         found: usize,
     },
     /// The same, for one proof of a batch.
-    #[error("proof {index} of the batch: the verifying key takes {expected} public inputs, {found} were given")]
+    #[error(
+        "proof {index} of the batch: the verifying key takes {expected} public inputs, {found} were given"
+    )]
     BatchInputCount {
         /// Which proof.
         index: usize,
@@ -43,8 +44,8 @@ pub enum VerifyError {
     #[error("the verifying key has no IC point; it needs one for the constant 1 and one per public input")]
     EmptyKey,
     /// The operating system gave no randomness for the combination of a batch.
-    #[error("no randomness from the operating system: {0}")]
-    Randomness(String),
+    #[error(transparent)]
+    Randomness(#[from] NoRandomness),
 }
 
 /// A verifying key with its fixed pairings done: about a third cheaper per proof.
@@ -59,7 +60,8 @@ pub struct PreparedVk {
 impl From<&VerifyingKey> for PreparedVk {
     fn from(vk: &VerifyingKey) -> Self {
         Self {
-            alpha_beta: Bls12::multi_miller_loop(&[(&vk.alpha_g1, &vk.beta_g2.into())]).final_exponentiation(),
+            alpha_beta: Bls12::multi_miller_loop(&[(&vk.alpha_g1, &vk.beta_g2.into())])
+                .final_exponentiation(),
             minus_gamma: (-vk.gamma_g2).into(),
             minus_delta: (-vk.delta_g2).into(),
             ic: vk.ic.clone(),
@@ -108,14 +110,19 @@ impl PreparedVk {
         if !batch.par_iter().all(|(_, proof)| is_well_formed(proof)) {
             return Ok(false);
         }
-        let coefficients = (0..batch.len()).map(|_| random_128()).collect::<Result<Vec<_>, _>>()?;
+        let coefficients =
+            (0..batch.len()).map(|_| crate::random::short_scalar()).collect::<Result<Vec<_>, _>>()?;
         Ok(self.combination_holds(batch, &coefficients))
     }
 
     /// prod e(rho_i A_i, B_i) e(sum rho_i X_i, -gamma) e(sum rho_i C_i, -delta) = e(alpha, beta)^(sum rho_i)
     fn combination_holds(&self, batch: &[(Vec<Scalar>, Proof)], rho: &[Scalar]) -> bool {
         let products = || {
-            batch.par_iter().zip(rho).map(|((_, p), rho)| pair(&(p.a * rho).to_affine(), &p.b.into())).reduce_with(mul)
+            batch
+                .par_iter()
+                .zip(rho)
+                .map(|((_, p), rho)| pair(&(p.a * rho).to_affine(), &p.b.into()))
+                .reduce_with(mul)
         };
         let c: G1Projective = batch.iter().zip(rho).map(|((_, p), rho)| p.c * rho).sum();
         let total: Scalar = rho.iter().sum();
@@ -166,18 +173,4 @@ fn is_well_formed(proof: &Proof) -> bool {
         C::is_on_curve(p) && C::is_in_subgroup(p)
     }
     good::<G1>(&proof.a) && good::<G2>(&proof.b) && good::<G1>(&proof.c)
-}
-
-/// Uniform in 1..2^128.
-fn random_128() -> Result<Scalar, VerifyError> {
-    let mut bytes = [0u8; 16];
-    loop {
-        OsRng.try_fill_bytes(&mut bytes).map_err(|e| VerifyError::Randomness(e.to_string()))?;
-        let value = u128::from_le_bytes(bytes);
-        if value != 0 {
-            let limb = |shift: u32| Scalar::from((value >> shift) as u64);
-            let two_64 = Scalar::from(1 << 32).square();
-            return Ok(limb(64) * two_64 + limb(0));
-        }
-    }
 }

@@ -19,7 +19,14 @@ const EDGES: &[(&str, &[&str])] = &[
     ("cuzk-server", &["cuzk-core", "cuzk-engine"]),
     (
         "cuzk",
-        &["cuzk-core", "cuzk-filecoin", "cuzk-engine", "cuzk-server", "cuzk-backend-wgpu", "cuzk-backend-cuda"],
+        &[
+            "cuzk-core",
+            "cuzk-filecoin",
+            "cuzk-engine",
+            "cuzk-server",
+            "cuzk-backend-wgpu",
+            "cuzk-backend-cuda",
+        ],
     ),
 ];
 
@@ -60,7 +67,8 @@ fn crates_know_only_whom_they_may_know() {
         if TEST_CRATES.contains(&name.as_str()) {
             continue;
         }
-        let may = allowed.get(name.as_str()).unwrap_or_else(|| panic!("{name} has no place in the architecture"));
+        let may =
+            allowed.get(name.as_str()).unwrap_or_else(|| panic!("{name} has no place in the architecture"));
         for dependency in &package.dependencies {
             if dependency.kind == DependencyKind::Development || !ours.contains(&dependency.name) {
                 continue;
@@ -77,12 +85,20 @@ fn versions_lints_and_profiles_live_in_the_root_manifest() {
             continue;
         }
         let text = std::fs::read_to_string(&manifest).unwrap();
-        assert!(text.contains("[lints]\nworkspace = true"), "{} does not take the workspace's lints", manifest.display());
+        assert!(
+            text.contains("[lints]\nworkspace = true"),
+            "{} does not take the workspace's lints",
+            manifest.display()
+        );
         assert!(!text.contains("[profile"), "{} has a profile of its own", manifest.display());
         let own_versions: Vec<&str> = text
             .lines()
             .filter(|l| !l.starts_with("rust-version") && (l.contains(" = \"") || l.contains("version = \"")))
-            .filter(|l| l.split('=').nth(1).is_some_and(|v| v.trim_start_matches([' ', '"', '{']).starts_with(|c: char| c.is_ascii_digit())))
+            .filter(|l| {
+                l.split('=').nth(1).is_some_and(|v| {
+                    v.trim_start_matches([' ', '"', '{']).starts_with(|c: char| c.is_ascii_digit())
+                })
+            })
             .collect();
         assert!(own_versions.is_empty(), "{} names versions: {own_versions:?}", manifest.display());
     }
@@ -95,7 +111,8 @@ fn files_stay_short() {
     for file in sources(&["rs", "wgsl", "cu", "cuh", "h"]) {
         let text = std::fs::read_to_string(&file).unwrap();
         let lines = text.lines().count();
-        let reasoned = text.lines().take_while(|l| l.starts_with("//") || l.is_empty()).any(|l| l.contains("Long:"));
+        let reasoned =
+            text.lines().take_while(|l| l.starts_with("//") || l.is_empty()).any(|l| l.contains("Long:"));
         if lines > if reasoned { 600 } else { 400 } {
             long.push(format!("{} ({lines} lines)", file.display()));
         }
@@ -110,7 +127,9 @@ fn unsafe_stands_where_it_may() {
         let name = file.strip_prefix(root()).unwrap().to_string_lossy().replace('\\', "/");
         let uses = text.lines().any(|l| {
             let code = l.split("//").next().unwrap_or("");
-            ["unsafe {", "unsafe fn", "unsafe impl", "unsafe trait", "unsafe extern"].iter().any(|u| code.contains(u))
+            ["unsafe {", "unsafe fn", "unsafe impl", "unsafe trait", "unsafe extern"]
+                .iter()
+                .any(|u| code.contains(u))
         });
         let exempt = name == "tests/tests/architecture.rs" || UNSAFE_FILES.contains(&name.as_str());
         assert!(!uses || exempt, "{name} contains unsafe code");

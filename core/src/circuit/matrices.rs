@@ -110,6 +110,21 @@ impl Matrix {
     pub fn nnz(&self) -> u64 {
         self.blocks.iter().map(|b| b.cols.len() as u64 * u64::from(b.repeat)).sum()
     }
+    /// Calls `f` for every entry of one row; there are none beyond the last.
+    pub fn for_row(&self, mut row: usize, mut f: impl FnMut(Entry)) {
+        for block in &self.blocks {
+            let rows = block.rows() * block.repeat as usize;
+            if row >= rows {
+                row -= rows;
+                continue;
+            }
+            let (copy, row) = ((row / block.rows()) as u32, row % block.rows());
+            for i in block.row_ptr[row] as usize..block.row_ptr[row + 1] as usize {
+                f(Entry { col: block.shifted(block.cols[i], copy), code: block.codes.get(i) as u32 });
+            }
+            return;
+        }
+    }
     /// Calls `f(row, entries)` for every row from the top, repeats written out.
     pub fn for_each_row(&self, mut f: impl FnMut(usize, &mut dyn Iterator<Item = Entry>)) {
         let mut row = 0;
@@ -283,6 +298,15 @@ impl MatricesBuilder {
     /// What a code stands for.
     pub fn coefficient(&self, code: u32) -> Option<Scalar> {
         self.dictionary.get(code as usize).copied()
+    }
+
+    /// Replaces every column: for sources that learn the number of inputs last. Must keep the order within rows.
+    pub(super) fn remap_columns(&mut self, column: impl Fn(u32) -> u32) {
+        for matrix in &mut self.matrices {
+            for col in &mut matrix.cols {
+                *col = column(*col);
+            }
+        }
     }
 
     /// Appends the input rows to A and closes. `with_c` is false where the source has no C.

@@ -1,13 +1,12 @@
 //! From the five sums to the three points of a proof.
 
-use ff::Field;
 use group::Curve;
-use rand_core::OsRng;
 
 use super::{ProveError, Sums};
 use crate::Proof;
 use crate::curve::{G1Projective, G2Projective, Scalar};
 use crate::key::VerifyingKey;
+use crate::random;
 
 /// Where r and s come from.
 #[derive(Clone)]
@@ -39,24 +38,10 @@ pub(super) struct Factors {
 impl Blinding {
     pub(super) fn draw(&self) -> Result<Factors, ProveError> {
         match self {
-            Blinding::Random => Ok(Factors { r: random()?, s: random()? }),
+            Blinding::Random => Ok(Factors { r: random::scalar()?, s: random::scalar()? }),
             Blinding::Fixed { r, s } => Ok(Factors { r: *r, s: *s }),
         }
     }
-}
-
-/// A uniform scalar from the operating system, whose failure is an error and not a panic.
-pub(crate) fn random() -> Result<Scalar, ProveError> {
-    use rand_core::RngCore;
-    // 512 bits reduced modulo r: bias below 2^-256. `Field::random` would panic where the system has no randomness.
-    let mut words = [0u64; 8];
-    let mut bytes = [0u8; 64];
-    OsRng.try_fill_bytes(&mut bytes).map_err(|e| ProveError::Randomness(e.to_string()))?;
-    for (word, chunk) in words.iter_mut().zip(bytes.chunks_exact(8)) {
-        *word = chunk.iter().rev().fold(0, |w, b| w << 8 | u64::from(*b));
-    }
-    let radix = Scalar::from(1 << 32).square();
-    Ok(words.iter().fold(Scalar::ZERO, |sum, word| sum * radix + Scalar::from(*word)))
 }
 
 /// The five sums.
@@ -65,7 +50,14 @@ pub(super) struct Points {
     a: G1Projective,
     b1: G1Projective,
     b2: G2Projective,
-    pub(super) h: G1Projective,
+    h: G1Projective,
+}
+
+impl Points {
+    /// The same with another sum over H.
+    pub(super) fn with_h(self, h: G1Projective) -> Self {
+        Self { h, ..self }
+    }
 }
 
 /// Waits for the device.

@@ -1,6 +1,7 @@
 //! Why there is no proof.
 
 use super::plan::PlanError;
+use crate::NoRandomness;
 use crate::backend::BackendError;
 use crate::key::Misfit;
 use crate::verify::VerifyError;
@@ -51,8 +52,8 @@ pub enum ProveError {
     #[error("key {0} is not loaded on this device")]
     UnknownKey(u64),
     /// The operating system gave no randomness for r and s.
-    #[error("no randomness from the operating system: {0}")]
-    Randomness(String),
+    #[error(transparent)]
+    Randomness(#[from] NoRandomness),
     /// A defect: a stage panicked or its thread is gone.
     #[error("internal error in {stage}: {message}")]
     Internal {
@@ -64,7 +65,9 @@ pub enum ProveError {
 }
 
 fn public_input_note(index: &Option<usize>) -> String {
-    index.map_or_else(String::new, |i| format!(" (public input {i} of the request is not that of the witness)"))
+    index.map_or_else(String::new, |i| {
+        format!(" (public input {i} of the request is not that of the witness)")
+    })
 }
 
 impl From<BackendError> for ProveError {

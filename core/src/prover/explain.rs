@@ -69,6 +69,6 @@ fn verifies_on_other_root<B: Backend>(
     let z = load::witness(backend, &stream, &failed.partition.witness)?;
     let scalars = quotient(backend, &stream, key, &z, &op, run)?;
     let h = h_msm(backend, &stream, key, &scalars)?.wait()?;
-    let proof = assemble(vk, &Points { h, ..failed.points }, &failed.blinding);
+    let proof = assemble(vk, &failed.points.with_h(h), &failed.blinding);
     Ok(verify(vk, failed.public_inputs, &proof)?)
 }

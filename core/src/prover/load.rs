@@ -8,8 +8,8 @@ use group::prime::PrimeCurveAffine;
 use super::plan::{CHUNK_BYTES, QUERIES};
 use super::{Placement, Plan, ProveError};
 use crate::backend::{
-    Backend, Buffer, Device, DeviceBlock, DeviceCodes, DeviceKey, DeviceMatrix, DeviceQuery, Expand, KeyBases,
-    PackedBits, PointEncoding, PointReport, Result as BackendResult, Stream,
+    Backend, Buffer, Device, DeviceBlock, DeviceCodes, DeviceKey, DeviceMatrix, DeviceQuery, Expand,
+    KeyBases, PackedBits, PointEncoding, PointReport, Result as BackendResult, Stream,
 };
 use crate::circuit::{Block, Codes, Matrices, Matrix};
 use crate::curve::{Curve, G1, Scalar};
@@ -28,8 +28,11 @@ pub fn load_key<B: Backend>(
     control: &Control,
 ) -> Result<DeviceKey<B::Device>, ProveError> {
     fit_circuit(key, matrices)?;
-    let total = [key.h.len(), key.l.points.len(), key.a.points.len(), key.b1.points.len(), key.b2.points.len()];
-    control.stage(Stage::LoadKey, total.iter().sum::<usize>() as u64, || load(backend, key, matrices, plan, control))
+    let total =
+        [key.h.len(), key.l.points.len(), key.a.points.len(), key.b1.points.len(), key.b2.points.len()];
+    control.stage(Stage::LoadKey, total.iter().sum::<usize>() as u64, || {
+        load(backend, key, matrices, plan, control)
+    })
 }
 
 fn load<B: Backend>(
@@ -69,23 +72,28 @@ fn matrix<B: Backend>(
     Ok(DeviceMatrix { rows: matrix.rows(), cols, dictionary: dictionary.clone(), blocks })
 }
 
-fn block<B: Backend>(device: &B::Device, stream: &Stream<B>, block: &Block) -> BackendResult<DeviceBlock<B::Device>> {
+fn block<B: Backend>(
+    device: &B::Device,
+    stream: &Stream<B>,
+    block: &Block,
+) -> BackendResult<DeviceBlock<B::Device>> {
     let codes = match &block.codes {
-        Codes::Narrow(codes) => DeviceCodes::Narrow(device.upload_new(stream, "codes", codes)?),
-        Codes::Wide(codes) => DeviceCodes::Wide(device.upload_new(stream, "codes", codes)?),
+        Codes::Narrow(codes) => DeviceCodes::Narrow(device.upload_new(stream, "codes", codes)?.into()),
+        Codes::Wide(codes) => DeviceCodes::Wide(device.upload_new(stream, "codes", codes)?.into()),
     };
     Ok(DeviceBlock {
         rows: block.rows(),
         repeat: block.repeat,
         shifts: block.shifts.clone(),
-        row_ptr: device.upload_new(stream, "row pointers", &block.row_ptr)?,
-        cols: device.upload_new(stream, "columns", &block.cols)?,
+        row_ptr: device.upload_new(stream, "row pointers", &block.row_ptr)?.into(),
+        cols: device.upload_new(stream, "columns", &block.cols)?.into(),
         codes,
     })
 }
 
 /// A list of variables on the host and on the device, for the query that may share it.
 type VariableList<B> = (Vec<u32>, Arc<Buffer<B, u32>>);
+type QueryAndList<B, C> = (DeviceQuery<<B as Backend>::Device, C>, VariableList<B>);
 
 struct Loader<'a, B: Backend> {
     backend: &'a B,
@@ -105,7 +113,7 @@ impl<B: Backend> Loader<'_, B> {
         placement: Placement,
         from_density: impl FnOnce() -> Vec<u32>,
         shared: Option<&VariableList<B>>,
-    ) -> Result<(DeviceQuery<B::Device, C>, VariableList<B>), ProveError> {
+    ) -> Result<QueryAndList<B, C>, ProveError> {
         let (variables, kept) = match &query.variables {
             Variables::FromDensity => (from_density(), None),
             Variables::Range(range) => match (placement, query.points.encoding()) {
@@ -158,7 +166,7 @@ impl<B: Backend> Loader<'_, B> {
             self.control.advance(Stage::LoadKey, self.done);
             start = range.end;
         }
-        Ok(KeyBases::Resident(out))
+        Ok(KeyBases::Resident(out.into()))
     }
 
     fn convert<C: Curve>(
@@ -187,7 +195,10 @@ impl<B: Backend> Loader<'_, B> {
         index: impl Fn(usize) -> usize,
     ) -> Result<(), ProveError> {
         let bad = [
-            (report.malformed, "not a point: a coordinate is not below the modulus, or the flag bits make no sense"),
+            (
+                report.malformed,
+                "not a point: a coordinate is not below the modulus, or the flag bits make no sense",
+            ),
             (report.off_curve, "not on the curve"),
             (report.outside_subgroup, "outside the subgroup of order r"),
         ];
@@ -253,7 +264,11 @@ fn check_packed(packed: &PackedWitness) -> Result<(), Misfit> {
         WitnessBits::Dense(words) => expect("words of bits", set.members.div_ceil(64), words.len()),
         WitnessBits::Lanes { words, lane } => {
             expect("words of lanes", set.members, words.len())?;
-            if *lane < 64 { Ok(()) } else { Err(Misfit::Packed { what: "lane", expected: 63, found: *lane as usize }) }
+            if *lane < 64 {
+                Ok(())
+            } else {
+                Err(Misfit::Packed { what: "lane", expected: 63, found: *lane as usize })
+            }
         }
     }
 }

@@ -32,8 +32,10 @@ pub use registry::{Choice, Registry};
 use std::time::{Duration, Instant};
 
 use crate::Proof;
-use crate::backend::cpu::CpuBackend;
-use crate::backend::{Backend, Buffer, Device, DeviceKey, Msm, OpenOptions, Pending, Quotient, ScalarForm, Stream, WitnessMsms};
+use crate::backend::naive::NaiveBackend as CpuBackend;
+use crate::backend::{
+    Backend, Buffer, Device, DeviceKey, Msm, OpenOptions, Pending, Quotient, ScalarForm, Stream, WitnessMsms,
+};
 use crate::circuit::Matrices;
 use crate::curve::{G1Projective, Scalar};
 use crate::key::{ProvingKey, VerifyingKey};
@@ -81,7 +83,11 @@ pub struct ProofOutput {
 pub fn prove(key: &ProvingKey, matrices: &Matrices, witness: Witness) -> Result<ProofOutput, ProveError> {
     let backend = CpuBackend::open(&OpenOptions::default())?;
     let control = Control::default();
-    let plan = Plan::new(&KeyShape::new(key, matrices), backend.device().memory().available(), PlanRequest::default())?;
+    let plan = Plan::new(
+        &KeyShape::new(key, matrices),
+        backend.device().memory().available(),
+        PlanRequest::default(),
+    )?;
     let device_key = load_key(&backend, key, matrices, &plan, &control)?;
     prove_on(&backend, &device_key, &key.vk, &Partition::new(witness), &control)
 }
@@ -130,7 +136,8 @@ fn compute<B: Backend>(
 ) -> Result<Sums, ProveError> {
     let device = backend.device();
     let h = quotient(backend, stream, key, z, &key.quotient, run)?;
-    let witness = run.on_device(device, stream, Stage::WitnessMsms, || backend.witness_msms(stream, z, key))?;
+    let witness =
+        run.on_device(device, stream, Stage::WitnessMsms, || backend.witness_msms(stream, z, key))?;
     let h = run.on_device(device, stream, Stage::HMsm, || h_msm(backend, stream, key, &h))?;
     Ok(Sums { witness, h })
 }

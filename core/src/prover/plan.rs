@@ -105,7 +105,9 @@ pub(super) const QUERIES: [&str; 5] = ["H query", "L query", "A query", "B query
 
 /// The device cannot hold what the plan asks for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("does not fit the device: {sum}, {available} bytes are available; the largest plan that would fit: {largest}")]
+#[error(
+    "does not fit the device: {sum}, {available} bytes are available; the largest plan that would fit: {largest}"
+)]
 pub struct PlanError {
     /// The items and their sum, in bytes.
     pub sum: String,
@@ -190,7 +192,8 @@ fn candidates(shape: &KeyShape, available: u64, request: PlanRequest) -> impl It
         let placement = |i: usize| if mask >> i & 1 == 1 { Placement::Streamed } else { Placement::Resident };
         let bases: [Placement; 5] = std::array::from_fn(placement);
         let admitted = request.bases.is_none_or(|wanted| bases.iter().all(|b| *b == wanted));
-        let flights = [2, 1].into_iter().filter(move |f| admitted && request.in_flight.is_none_or(|w| w == *f));
+        let flights =
+            [2, 1].into_iter().filter(move |f| admitted && request.in_flight.is_none_or(|w| w == *f));
         let shape = *shape;
         flights.map(move |f| Plan::with(&shape, available, bases, f))
     })

@@ -89,13 +89,20 @@ impl Registry {
             }
         }
         self.entry("cpu")?;
-        Ok(Choice { backend: "cpu".into(), device: 0, reason: format!("no GPU can be used ({})", passed_over.join("; ")) })
+        Ok(Choice {
+            backend: "cpu".into(),
+            device: 0,
+            reason: format!("no GPU can be used ({})", passed_over.join("; ")),
+        })
     }
 
     fn entry(&self, name: &str) -> Result<&Entry, BackendError> {
         self.entries.iter().find(|e| e.name == name).ok_or_else(|| BackendError::Unavailable {
             backend: name.into(),
-            reason: format!("not part of this build, which has {}", self.names().collect::<Vec<_>>().join(", ")),
+            reason: format!(
+                "not part of this build, which has {}",
+                self.names().collect::<Vec<_>>().join(", ")
+            ),
         })
     }
 }
