@@ -10,6 +10,7 @@ mod element;
 mod field;
 mod group;
 mod root;
+mod scalar;
 
 pub use blstrs::{Bls12, G1Affine, G1Projective, G2Affine, G2Projective, Scalar};
 
@@ -17,3 +18,4 @@ pub use element::{Element, as_bytes, as_bytes_mut};
 pub use field::{BaseField, Fp, Fp2};
 pub use group::{Curve, G1, G2};
 pub use root::Root;
+pub use scalar::{MONTGOMERY_R, RAW_ONE, SCALAR_MODULUS, canonical_limbs, from_raw_limbs, raw_limbs};

@@ -1,0 +1,136 @@
+//! From digits to the sums of windows.
+//!
+//! Bucket b of a window holds the sum B_b of the bases with digit b or, negated, -b; the window's sum is the sum over b of b B_b. With
+//! b = 2^k h + l, 0 <= l < 2^k, that is 2^k (sum over h of h R_h) + sum over l of l C_l with row sums R_h = sum over l of B_(h,l) and
+//! column sums C_l = sum over h of B_(h,l). Rows and columns are segments like the buckets themselves, so two batched affine additions
+//! per bucket replace the two projective ones of a running sum, and only 2 * 2^((c-1)/2) points are left for running sums.
+
+use group::Group;
+use rayon::prelude::*;
+
+use super::digits::Recoded;
+use crate::backend::cpu::segments::{Ref, Segment, reference, sum_segments};
+use crate::curve::Curve;
+
+/// Digits that are in work at once: windows are taken together until they have about so many, which gives small MSMs full batches and
+/// large ones bounded memory.
+const GROUP: usize = 1 << 20;
+
+/// The sums of all windows, lowest first.
+pub(super) fn window_sums<C: Curve>(bases: &[C::Affine], recoded: &Recoded) -> Vec<C::Projective> {
+    let mut sums = Vec::with_capacity(recoded.windows());
+    while sums.len() < recoded.windows() {
+        let (first, mut last, mut digits) = (sums.len(), sums.len(), 0);
+        while last < recoded.windows() && (last == first || digits + recoded.reaching(last) <= GROUP) {
+            digits += recoded.reaching(last);
+            last += 1;
+        }
+        sums.extend(group_sums::<C>(bases, recoded, first, last));
+    }
+    sums
+}
+
+/// Sums of windows `first..last`.
+fn group_sums<C: Curve>(
+    bases: &[C::Affine],
+    recoded: &Recoded,
+    first: usize,
+    last: usize,
+) -> Vec<C::Projective> {
+    let shape = Shape::new(recoded.width());
+    let sorted: Vec<_> = (first..last).into_par_iter().map(|w| recoded.sort(w)).collect();
+    let mut refs: Vec<Ref> = Vec::with_capacity(sorted.iter().map(|s| s.0.len()).sum());
+    let mut segments = Vec::with_capacity(sorted.iter().map(|s| s.1.len()).sum());
+    for (w, (window_refs, window_segments)) in sorted.into_iter().enumerate() {
+        let start = refs.len() as u32;
+        refs.extend(window_refs);
+        let global = |s: Segment| Segment { id: w as u32 * shape.buckets + s.id, end: start + s.end };
+        segments.extend(window_segments.into_iter().map(global));
+    }
+    let buckets = sum_segments::<C>(bases, &refs, &segments);
+    drop(refs);
+    let lines = shape.lines::<C>(&buckets, last - first);
+    let mut sums = vec![C::Projective::identity(); last - first];
+    sums.par_iter_mut().enumerate().for_each(|(w, sum)| *sum = shape.weigh::<C>(&lines[w]));
+    sums
+}
+
+/// How bucket numbers split into rows and columns.
+struct Shape {
+    /// Numbers per window: 0 to 2^(c-1), of which 0 is not used.
+    buckets: u32,
+    /// k.
+    low_bits: u32,
+}
+
+/// Row or column sums of a window: weight and point, ascending.
+type Line<C> = Vec<(u32, <C as Curve>::Affine)>;
+
+impl Shape {
+    fn new(width: u32) -> Self {
+        Self { buckets: (1 << (width - 1)) + 1, low_bits: (width - 1) / 2 }
+    }
+
+    fn split(&self, bucket: u32) -> (u32, u32) {
+        (bucket >> self.low_bits, bucket & ((1 << self.low_bits) - 1))
+    }
+
+    /// Row sums and column sums of every window, those with weight 0 left out. `buckets` ascend by window and number.
+    fn lines<C: Curve>(&self, buckets: &[(u32, C::Affine)], windows: usize) -> Vec<[Line<C>; 2]> {
+        let points: Vec<C::Affine> = buckets.iter().map(|b| b.1).collect();
+        let mut refs: Vec<Ref> = Vec::with_capacity(2 * points.len());
+        let mut segments: Vec<Segment> = Vec::new();
+        let mut add = |id: u32, at: usize| {
+            refs.push(reference(at, false));
+            let end = refs.len() as u32;
+            match segments.last_mut() {
+                Some(open) if open.id == id => open.end = end,
+                _ => segments.push(Segment { id, end }),
+            }
+        };
+        let mut start = 0;
+        for of_window in buckets.chunk_by(|a, b| a.0 / self.buckets == b.0 / self.buckets) {
+            let window = of_window[0].0 / self.buckets;
+            let mut columns: Vec<Vec<u32>> = vec![Vec::new(); 1 << self.low_bits];
+            for (i, (id, _)) in of_window.iter().enumerate() {
+                let (row, column) = self.split(id % self.buckets);
+                if row > 0 {
+                    add(window * 2 * self.buckets + row, start + i);
+                }
+                columns[column as usize].push((start + i) as u32);
+            }
+            for (column, members) in columns.iter().enumerate().skip(1) {
+                members
+                    .iter()
+                    .for_each(|at| add((window * 2 + 1) * self.buckets + column as u32, *at as usize));
+            }
+            start += of_window.len();
+        }
+        let mut lines: Vec<[Line<C>; 2]> = vec![[Vec::new(), Vec::new()]; windows];
+        for (id, sum) in sum_segments::<C>(&points, &refs, &segments) {
+            let (line, weight) = (id / self.buckets, id % self.buckets);
+            lines[line as usize / 2][line as usize % 2].push((weight, sum));
+        }
+        lines
+    }
+
+    /// 2^k times the weighted sum of the rows, plus that of the columns.
+    fn weigh<C: Curve>(&self, [rows, columns]: &[Line<C>; 2]) -> C::Projective {
+        let rows = weighted_sum::<C>(rows);
+        (0..self.low_bits).fold(rows, |sum, _| sum.double()) + weighted_sum::<C>(columns)
+    }
+}
+
+/// sum of weight * point by running sums from the largest weight down: every point is added once, and the running sum once per step.
+fn weighted_sum<C: Curve>(line: &Line<C>) -> C::Projective {
+    let (mut running, mut total) = (C::Projective::identity(), C::Projective::identity());
+    let mut points = line.iter().rev().peekable();
+    let Some((highest, _)) = points.peek() else { return total };
+    for weight in (1..=*highest).rev() {
+        if let Some((_, point)) = points.next_if(|(w, _)| *w == weight) {
+            running += point;
+        }
+        total += running;
+    }
+    total
+}
