@@ -57,7 +57,7 @@ fn table<C: Curve>(base: &C::Affine, width: u32, windows: usize) -> Vec<Vec<Poin
             .collect();
     let powers: Vec<Point<C::Base>> =
         powers.iter().map(|p| Point::load::<C>(&p.to_affine(), false)).collect();
-    powers.par_chunks(width as usize).map(|powers| window_table(powers)).collect()
+    powers.par_chunks(width as usize).map(window_table).collect()
 }
 
 /// 0, P, 2P, ... from P, 2P, 4P, ...

@@ -35,7 +35,7 @@ pub(super) fn multiply(matrix: &DeviceMatrix<HostDevice>, z: &[Scalar], out: &mu
     let (mut rows, tail) = out.split_at_mut(matrix.rows);
     tail.par_chunks_mut(PIECE * 8).for_each(|piece| piece.fill(Scalar::ZERO));
     for block in &matrix.blocks {
-        let height = block.rows.checked_mul(block.repeat as usize).unwrap_or(usize::MAX);
+        let height = block.rows.saturating_mul(block.repeat as usize);
         if height > rows.len() {
             return Err(invalid("rows of the blocks together", matrix.rows, height));
         }

@@ -256,10 +256,15 @@ fn encodings_are_decoded() {
     bad_memory[9 * 192 + 48..9 * 192 + 96].fill(0xff);
     let (report, out) = decode(&bad_memory, PointEncoding::Montgomery);
     assert_eq!((report.malformed, out[9], out[10]), (Some(9), G2Affine::zeroed(), points[10]));
-    let spoil: [&dyn Fn(&mut [u8]); 6] =
-        [&|p| p[0] |= 0x80, &|p| p[0] |= 0x20, &|p| p[0] |= 0x40, &|p| p.fill(0), &|p| p[0] = 0x1f, &|p| {
-            p[144] = 0x1f
-        }];
+    type Spoil = fn(&mut [u8]);
+    let spoil: [Spoil; 6] = [
+        |p| p[0] |= 0x80,
+        |p| p[0] |= 0x20,
+        |p| p[0] |= 0x40,
+        |p| p.fill(0),
+        |p| p[0] = 0x1f,
+        |p| p[144] = 0x1f,
+    ];
     for (i, spoil) in spoil.iter().enumerate() {
         let mut bad = zcash.clone();
         spoil(&mut bad[9 * 192..10 * 192]);

@@ -157,7 +157,7 @@ mod tests {
             let m: [u64; 4] = std::array::from_fn(|_| rng.next_u64());
             let bits = 2 + i / 2;
             std::array::from_fn(|l| {
-                m[l] & (1u128 << bits.max(64 * l).min(64 * l + 64) - 64 * l).wrapping_sub(1) as u64
+                m[l] & (1u128 << (bits.clamp(64 * l, 64 * l + 64) - 64 * l)).wrapping_sub(1) as u64
             })
         }));
         magnitudes.retain(|m| m.iter().rev().le(half.iter().rev()));
