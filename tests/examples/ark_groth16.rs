@@ -13,7 +13,9 @@ use ark_bls12_381::{Bls12_381, Fr};
 use ark_ff::PrimeField as _;
 use ark_groth16::r1cs_to_qap::LibsnarkReduction;
 use ark_groth16::{Groth16, ProvingKey};
-use ark_relations::gr1cs::{ConstraintSynthesizer, ConstraintSystemRef, LinearCombination, SynthesisError, Variable};
+use ark_relations::gr1cs::{
+    ConstraintSynthesizer, ConstraintSystemRef, LinearCombination, SynthesisError, Variable,
+};
 use ark_serialize::{CanonicalDeserialize, CanonicalSerialize};
 use cuzk_core::circuit::{Matrices, Matrix};
 use cuzk_core::format::{Source, r1cs, wtns};
@@ -51,7 +53,9 @@ impl ConstraintSynthesizer<Fr> for Circuit {
         for _ in 0..self.aux {
             variables.push(cs.new_witness_variable(|| Ok(Fr::from(0u64)))?);
         }
-        let lc = |terms: &[(Fr, usize)]| LinearCombination(terms.iter().map(|(c, v)| (*c, variables[*v])).collect());
+        let lc = |terms: &[(Fr, usize)]| {
+            LinearCombination(terms.iter().map(|(c, v)| (*c, variables[*v])).collect())
+        };
         let [a, b, c] = &self.rows;
         for ((a, b), c) in a.iter().zip(b).zip(c) {
             cs.enforce_r1cs_constraint(|| lc(a), || lc(b), || lc(c))?;
@@ -72,13 +76,15 @@ fn main() {
     let mut rng = rand_chacha::ChaCha20Rng::seed_from_u64(7);
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[1..] {
         ["setup", r1cs, key] => {
-            let pk = Groth16::<Bls12_381>::generate_random_parameters_with_reduction(circuit(r1cs), &mut rng).unwrap();
+            let pk = Groth16::<Bls12_381>::generate_random_parameters_with_reduction(circuit(r1cs), &mut rng)
+                .unwrap();
             let file = std::io::BufWriter::new(std::fs::File::create(key).unwrap());
             pk.serialize_uncompressed(file).unwrap();
         }
         ["prove", r1cs, witness, key] => {
             let circuit = circuit(r1cs);
-            let z: Vec<Fr> = wtns::read(&Source::open(Path::new(witness)).unwrap()).unwrap().iter().map(fr).collect();
+            let z: Vec<Fr> =
+                wtns::read(&Source::open(Path::new(witness)).unwrap()).unwrap().iter().map(fr).collect();
             let bytes = std::fs::read(key).unwrap();
             let pk = ProvingKey::<Bls12_381>::deserialize_uncompressed_unchecked(&bytes[..]).unwrap();
             let proof = Groth16::<Bls12_381, LibsnarkReduction>::create_proof_with_reduction_and_matrices(

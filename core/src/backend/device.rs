@@ -70,7 +70,7 @@ pub struct OpenOptions {
     pub device: usize,
     /// Make the device plan as if it had this much memory; bytes.
     pub memory_limit: Option<u64>,
-    /// Bytes that allocations leave untouched.
+    /// Bytes that allocations leave untouched; at most an eighth of the device's memory, so that small devices stay usable.
     pub margin: u64,
 }
 

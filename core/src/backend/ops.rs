@@ -105,6 +105,14 @@ pub enum Bases<'a, D: Device, C: Curve> {
     Streamed(&'a EncodedPoints<C>),
 }
 
+impl<D: Device, C: Curve> Clone for Bases<'_, D, C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<D: Device, C: Curve> Copy for Bases<'_, D, C> {}
+
 impl<D: Device, C: Curve> Bases<'_, D, C> {
     /// Number of bases.
     pub fn len(&self) -> usize {
