@@ -1,11 +1,15 @@
 //! The conformance suite over the backends that need no hardware.
 
+use cuzk_core::backend::cpu::CpuBackend;
 use cuzk_core::backend::dual::DualBackend;
 use cuzk_core::backend::naive::NaiveBackend;
+use cuzk_core::backend::{OpenOptions, Result};
 use cuzk_core::conformance::Limits;
 
-cuzk_core::conformance!(naive, Limits::SMALL, |options| NaiveBackend::open(options));
-cuzk_core::conformance!(dual_naive_naive, Limits::SMALL, |options| Ok(DualBackend::new(
-    NaiveBackend::open(options)?,
-    NaiveBackend::open(options)?
-)));
+fn cpu_beside_naive(options: &OpenOptions) -> Result<DualBackend<CpuBackend, NaiveBackend>> {
+    Ok(DualBackend::new(CpuBackend::open(options)?, NaiveBackend::open(options)?))
+}
+
+cuzk_core::conformance!(cpu, Limits::default(), CpuBackend::open);
+cuzk_core::conformance!(naive, Limits::SMALL, NaiveBackend::open);
+cuzk_core::conformance!(dual_cpu_naive, Limits::SMALL, cpu_beside_naive);

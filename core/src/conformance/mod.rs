@@ -2,7 +2,7 @@
 //!
 //! ```ignore
 //! use cuzk_core::conformance::Limits;
-//! cuzk_core::conformance!(mine, Limits::default(), |options| MyBackend::open(options));
+//! cuzk_core::conformance!(mine, Limits::default(), MyBackend::open);
 //! ```
 //!
 //! makes one test for each case, `mine::ntt::holds_by_the_definition` and so on: a group of cases for each operation of
