@@ -40,7 +40,8 @@ impl<'a> Container<'a> {
         }
         let version = fields.u32_le("version")?;
         if !versions.contains(&version) {
-            let known = format!("{} to {}", versions.start(), versions.end());
+            let (first, last) = versions.into_inner();
+            let known = if first == last { first.to_string() } else { format!("{first} to {last}") };
             return Err(fields.error_at("version", 4, known, version));
         }
         let count = fields.u32_le("number of sections")?;

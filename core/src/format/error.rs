@@ -21,6 +21,12 @@ pub enum FormatError {
         /// What is.
         found: String,
     },
+    /// Somebody asked to stop.
+    #[error("{file}: cancelled")]
+    Cancelled {
+        /// The file's name.
+        file: String,
+    },
     /// The file is missing: the caller's mistake.
     #[error("{file}: no such file")]
     Missing {

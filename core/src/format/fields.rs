@@ -36,7 +36,7 @@ impl<'a> Fields<'a> {
                 self.at += len;
                 Ok(bytes)
             }
-            None => Err(self.error(field, format!("{len} bytes"), format!("{} left", self.left()))),
+            None => Err(self.error(field, format!("{len} bytes"), format!("{} bytes left", self.left()))),
         }
     }
 

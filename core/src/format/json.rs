@@ -20,7 +20,7 @@ use crate::proof::Proof;
 /// Largest proof.json.
 const PROOF_LIMIT: usize = 1 << 20;
 /// Largest verification_key.json and public.json: enough for 200,000 public values, and bounds what parsing may allocate.
-const LIMIT: usize = 32 << 20;
+pub(super) const LIMIT: usize = 32 << 20;
 
 #[derive(Deserialize)]
 struct RawProof<'a> {

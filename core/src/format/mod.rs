@@ -3,6 +3,7 @@
 //! Every reader bounds counts by the file's size before it allocates or loops, and names the file, the section or field, the
 //! offset where there is one, what was expected and what was found. Large files are mapped, not read.
 
+pub mod digest;
 pub mod gnark;
 pub mod json;
 pub mod mmap;
@@ -10,6 +11,7 @@ pub mod params;
 pub mod point;
 pub mod proof;
 pub mod r1cs;
+pub mod sniff;
 pub mod vk;
 pub mod wtns;
 pub mod zkey;
@@ -25,6 +27,7 @@ mod zkey_matrices;
 
 pub use error::{FormatError, Result};
 pub use mmap::{FileIdentity, Source};
+pub use sniff::inspect;
 
 use crate::backend::PointEncoding;
 use crate::curve::Curve;

@@ -29,7 +29,7 @@ pub enum PointError {
         found: usize,
     },
     /// A coordinate is not below p.
-    #[error("coordinate {index} is 0x{value}, which is not below p")]
+    #[error("coordinate {index} is 0x{value}, which is not below p = 0x{}", modulus())]
     NonCanonical {
         /// Which element of Fp, in the order of the encoding.
         index: usize,
@@ -56,6 +56,11 @@ pub enum PointError {
     /// The identity where it is not allowed.
     #[error("the identity, which is not allowed here")]
     Identity,
+}
+
+/// p, hexadecimal.
+fn modulus() -> String {
+    Fp::MODULUS.iter().rev().map(|limb| format!("{limb:016x}")).collect()
 }
 
 /// Whether the identity may stand in a place.

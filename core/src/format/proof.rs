@@ -41,9 +41,8 @@ impl std::fmt::Display for ProofFormat {
 /// None of the formats, or those of the format it is in.
 pub fn read_any(source: &Source) -> Result<(Proof, ProofFormat)> {
     let bytes = source.bytes();
-    // The first byte of a compressed point has its highest bit set, so it is never a brace.
-    let first = bytes.iter().find(|b| !b.is_ascii_whitespace());
-    if first == Some(&b'{') {
+    // The first byte of a compressed point has its highest bit set, so it is never text.
+    if super::sniff::json_start(bytes).is_some() {
         return Ok((json::read_proof(source)?, ProofFormat::Snarkjs));
     }
     match bytes.len() {

@@ -163,7 +163,7 @@ fn combination(
             return Err(fields.error(
                 &place.to_string(),
                 "a number of terms in 4 bytes",
-                format!("{} left", fields.left()),
+                format!("{} bytes left", fields.left()),
             ));
         }
         _ => fields.u32_le("terms")? as usize,

@@ -19,6 +19,12 @@ pub(super) fn too_large(bytes: &[u8; 32]) -> (String, String) {
     (format!("a value below r = 0x{}", hex(&scalar_modulus())), format!("0x{}", hex(bytes)))
 }
 
+/// The same for a witness value, which may be a secret even if it is malformed: only its first bytes are shown.
+pub(super) fn too_large_secret(bytes: &[u8; 32]) -> (String, String) {
+    let (expected, found) = too_large(bytes);
+    (expected, format!("{}... (32 bytes)", found.get(..10).unwrap_or("")))
+}
+
 /// 2^512, the factor on `.zkey` coefficients.
 pub(super) fn two_to_512() -> Scalar {
     (0..9).fold(Scalar::from(2), |x, _| x.square())

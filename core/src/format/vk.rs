@@ -7,6 +7,7 @@ use std::io::Write;
 
 use super::fields::Fields;
 use super::point::{self, Identity};
+use super::sniff::{self, Kind};
 use super::{Result, Source, json, params, put, zkey};
 use crate::backend::PointEncoding;
 use crate::curve::{Curve, G1, G1Affine, G2, as_bytes};
@@ -31,16 +32,15 @@ pub fn read(source: &Source) -> Result<VerifyingKey> {
 /// # Errors
 /// Those of the format that the content is nearest to.
 pub fn read_any(source: &Source) -> Result<VerifyingKey> {
-    let bytes = source.bytes();
-    // alpha is uncompressed and below p, so a `.vk` or `.params` begins with a byte below 0x1b: neither a brace nor a magic.
-    if bytes.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b'{') {
-        json::read_vk(source)
-    } else if bytes.starts_with(zkey::MAGIC) {
-        zkey::read_vk(source)
-    } else if has_length_of_vk(bytes) {
-        read(source)
-    } else {
-        Ok(params::read(source, None)?.vk)
+    match sniff::kind(source)? {
+        Kind::Zkey => zkey::read_vk(source),
+        Kind::Vk => read(source),
+        Kind::Params => Ok(params::read(source, None)?.vk),
+        Kind::VerificationKeyJson => json::read_vk(source),
+        other => {
+            let expected = "a verifying key, or a key that has one";
+            Err(super::FormatError::content(source.name(), "content", None, expected, other))
+        }
     }
 }
 

@@ -49,14 +49,16 @@ pub fn read(source: &Source) -> Result<Vec<Scalar>> {
         Some(parts) => parts.concat(),
         None => {
             let index = values.iter().position(|v| scalars::canonical(v).is_none()).unwrap_or(0);
-            let (expected, found) = scalars::too_large(&values[index]);
+            let (expected, found) = scalars::too_large_secret(&values[index]);
             return Err(fields.error_at(&format!("value {index}"), start + 32 * index, expected, found));
         }
     };
-    // A witness value never reaches a message, but this one is public: it must be the constant.
     match z.first() {
         Some(one) if *one == Scalar::ONE => Ok(z),
-        Some(other) => Err(fields.error_at("value 0", start, "1", other)),
+        Some(zero) if bool::from(zero.is_zero()) => Err(fields.error_at("value 0", start, "1", "0")),
+        Some(two) if *two == Scalar::from(2) => Err(fields.error_at("value 0", start, "1", "2")),
+        // It may be a secret that stands in the wrong place.
+        Some(_) => Err(fields.error_at("value 0", start, "1", "another number")),
         None => Err(fields.error_at("value 0", start, "1", "no values")),
     }
 }

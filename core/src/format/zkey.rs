@@ -135,6 +135,9 @@ fn header(fields: &mut Fields<'_>) -> Result<ZKeyHeader> {
         public: fields.u32_le("public values")?,
         domain: fields.u32_le("domain")?,
     };
+    if header.variables == 0 {
+        return Err(fields.error_at("variables", at, "at least 1, the constant 1", 0));
+    }
     if header.public >= header.variables {
         let expected = format!("below the {} variables, one of which is the constant 1", header.variables);
         return Err(fields.error_at("public values", at + 4, expected, header.public));

@@ -1,8 +1,10 @@
 //! Keys in memory: what `.params`, `.zkey`, `.vk` and verification_key.json have in common.
 
+mod check;
 mod fit;
 mod points;
 
+pub use check::{CheckError, CheckedCache, check_key};
 pub use fit::{Misfit, fit_circuit, fit_witness};
 pub use points::EncodedPoints;
 

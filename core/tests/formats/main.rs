@@ -1,8 +1,13 @@
 //! The file formats against fixtures that other tools wrote, and against files made to break readers.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+mod bellman;
+mod checks;
 mod circom;
 mod circom_json;
+mod hostile;
+mod inspection;
+mod malformed;
 
 use std::path::PathBuf;
 
@@ -42,4 +47,17 @@ fn written(write: impl FnOnce(&mut Vec<u8>) -> cuzk_core::format::Result<()>) ->
     let mut out = Vec::new();
     write(&mut out).unwrap();
     out
+}
+
+/// The most bytes that `work` held at once on this thread.
+fn peak<T>(work: impl FnOnce() -> T) -> (T, usize) {
+    let mut out = None;
+    let info = allocation_counter::measure(|| out = Some(work()));
+    (out.unwrap(), info.bytes_max as usize)
+}
+
+#[test]
+fn peak_counts() {
+    let (_, bytes) = peak(|| drop(std::hint::black_box(vec![1u8; 5_000_000])));
+    assert!((5_000_000..5_100_000).contains(&bytes), "{bytes}");
 }
