@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 
 use crate::{CIRCUITS, fixture, json as value, written};
 
+type Edit = fn(&mut Value);
+
 fn source(value: &Value) -> Source {
     Source::from_bytes("t.json", serde_json::to_vec(value).unwrap())
 }
@@ -90,7 +92,7 @@ fn identity_is_a_value_of_json_and_refused_in_bytes() {
 fn spellings_that_snarkjs_accepts() {
     let original = json::read_proof(&fixture("mul3/proof_1.json")).unwrap();
     let proof = value("mul3/proof_1.json");
-    let edits: [(&str, fn(&mut Value)); 6] = [
+    let edits: [(&str, Edit); 6] = [
         ("no protocol", |p| drop(p.as_object_mut().unwrap().remove("protocol"))),
         ("no curve", |p| drop(p.as_object_mut().unwrap().remove("curve"))),
         ("other spelling of the curve", |p| p["curve"] = json!("BLS12-381")),

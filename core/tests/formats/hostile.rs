@@ -8,8 +8,10 @@ use cuzk_core::progress::Control;
 use crate::peak;
 use crate::{bellman, fixture, written};
 
+type Reader = fn(&Source) -> Result<()>;
+
 /// Every reader, by name.
-const READERS: [(&str, fn(&Source) -> Result<()>); 10] = [
+const READERS: [(&str, Reader); 10] = [
     ("r1cs", |s| r1cs::read(s).map(drop)),
     ("wtns", |s| wtns::read(s).map(drop)),
     ("zkey", |s| zkey::read(s).map(drop)),
