@@ -1,1 +1,4 @@
 //! Shared helpers of the tests that span crates.
+
+pub mod bites;
+pub mod corrupt;
