@@ -4,7 +4,7 @@ use cuzk_core::backend::dual::DualBackend;
 use cuzk_core::backend::{Backend, OpenOptions, Result};
 use cuzk_core::conformance::{Case, Limits, Subject, cases};
 
-use crate::corrupt::{Corrupt, Fault, Operation, Witness};
+use crate::corrupt::{Corrupt, Fault, Kind, Operation, Witness};
 
 /// Opens the backend to be corrupted.
 pub type Open<B> = fn(&OpenOptions) -> Result<B>;
@@ -52,6 +52,44 @@ pub fn notices<B: Backend>(operation: Operation, open: Open<B>, limits: Limits) 
     }
     none(unnoticed)
 }
+
+/// A fault at one call only, anywhere among all calls that the group makes, must be noticed too: no result is left unexamined.
+///
+/// # Errors
+/// The calls whose results nobody looked at.
+pub fn notices_single_calls<B: Backend>(
+    operation: Operation,
+    open: Open<B>,
+    limits: Limits,
+) -> Result<(), String> {
+    let cases = group::<Corrupt<B>>(operation);
+    let run = |call: usize| {
+        let fault = Fault::new(operation, Kind::Limb).at_call(call);
+        let witness = Witness::default();
+        let watch = witness.clone();
+        let subject =
+            Subject::new(limits, move |options| Ok(Corrupt::watched(open(options)?, Some(fault), &watch)));
+        (first_failure(&cases, &subject), witness)
+    };
+    let calls = run(usize::MAX).1.calls();
+    let mut unnoticed = Vec::new();
+    let mut noticed = 0;
+    for call in (0..SAMPLES).map(|sample| sample * calls / SAMPLES) {
+        match run(call) {
+            (Some(_), _) => noticed += 1,
+            // An empty result, a clean report, or a sum that nobody waited for.
+            (None, witness) if witness.spoilt() == 0 => {}
+            (None, _) => unnoticed.push(format!("{operation:?}, call {call} of {calls}")),
+        }
+    }
+    if noticed == 0 {
+        unnoticed.push(format!("{operation:?}: none of {SAMPLES} calls of {calls}"));
+    }
+    none(unnoticed)
+}
+
+/// How many calls of an operation are spoilt one at a time: a prime, so that they do not fall into step with the cases' loops.
+const SAMPLES: usize = 11;
 
 /// With each fault of `operation` a sound backend beside the corrupted one must disagree by that name.
 ///
@@ -105,6 +143,7 @@ macro_rules! bites {
         #[test]
         fn $test() {
             $crate::bites::notices($crate::corrupt::Operation::$operation, $open, $limits).unwrap();
+            $crate::bites::notices_single_calls($crate::corrupt::Operation::$operation, $open, $limits).unwrap();
         }
     )*};
 }

@@ -2,3 +2,4 @@
 
 pub mod bites;
 pub mod corrupt;
+pub mod small;
