@@ -8,6 +8,7 @@ use group::{Curve as _, Group};
 use pairing::{MillerLoopResult as _, MultiMillerLoop};
 use rayon::prelude::*;
 
+use crate::backend::cpu;
 use crate::curve::{Bls12, Curve, G1, G1Affine, G1Projective, G2, Scalar};
 use crate::key::VerifyingKey;
 use crate::{NoRandomness, Proof};
@@ -137,9 +138,8 @@ impl PreparedVk {
 
     /// one IC_0 + sum_i x_i IC_{i+1}
     fn combine(&self, one: &Scalar, inputs: &[Scalar]) -> G1Projective {
-        let tail = self.ic.par_iter().skip(1).zip(inputs).map(|(p, x)| p * x);
-        let head = self.ic.first().map_or_else(G1Projective::identity, |p| p * one);
-        head + tail.reduce(G1Projective::identity, |a, b| a + b)
+        let Some((head, tail)) = self.ic.split_first() else { return G1Projective::identity() };
+        head * one + cpu::msm::<G1>(tail, inputs)
     }
 
     fn expect_inputs(&self, found: usize) -> Result<(), VerifyError> {

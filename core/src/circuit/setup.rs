@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use sha2::{Digest, Sha512};
 
 use super::{Matrices, Matrix};
-use crate::backend::naive::NaiveBackend as CpuBackend;
+use crate::backend::cpu::CpuBackend;
 use crate::backend::{Backend, BackendError, Device, OpenOptions, Quotient, QuotientForm};
 use crate::curve::{Curve, G1, G1Affine, G2, G2Affine, Root, Scalar};
 use crate::key::{EncodedPoints, ProvingKey, Query, Variables, VerifyingKey};

@@ -32,7 +32,7 @@ pub use registry::{Choice, Registry};
 use std::time::{Duration, Instant};
 
 use crate::Proof;
-use crate::backend::naive::NaiveBackend as CpuBackend;
+use crate::backend::cpu::CpuBackend;
 use crate::backend::{
     Backend, Buffer, Device, DeviceKey, Msm, OpenOptions, Pending, Quotient, ScalarForm, Stream, WitnessMsms,
 };
