@@ -30,7 +30,7 @@ fn prove(
     let control = Control::default();
     let request = PlanRequest { bases: Some(placement), in_flight: None };
     let shape = KeyShape::new(key, matrices);
-    let plan = Plan::new(&shape, backend.device().memory().available(), request)?;
+    let plan = Plan::new(&backend, &shape, backend.device().memory().available(), request)?;
     let device_key = load_key(&backend, key, matrices, &plan, &control)?;
     prove_on(&backend, &device_key, &key.vk, partition, &control)
 }

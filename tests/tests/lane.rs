@@ -8,9 +8,12 @@ use std::time::{Duration, Instant};
 use cuzk_core::backend::OpenOptions;
 use cuzk_core::backend::cpu::CpuBackend;
 use cuzk_core::progress::{Control, Observer, Progress, Stage};
-use cuzk_core::prover::{Blinding, DeviceProver, KeyId, Lane, Partition, PlanRequest, ProveError, Registry};
+use cuzk_core::prover::{
+    Blinding, DeviceProver, KeyId, KeyShape, Lane, Partition, Placement, PlanRequest, ProveError, Registry,
+};
 use cuzk_core::witness::Witness;
 use cuzk_tests::fixtures::{Fixture, named};
+use ff::Field;
 
 /// Longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -203,7 +206,7 @@ fn errors_stay_with_their_proof() {
     let bad = Partition::new(Witness::dense(fixture.witness("invalid")));
     let short = Partition::new(Witness::dense(fixture.witness("1")[..5].to_vec()));
     let mut not_one = fixture.witness("1");
-    not_one[0] += not_one[0];
+    not_one[0] = not_one[0].double();
     let late = Partition { deadline: Some(Instant::now() - Duration::from_secs(1)), ..fixed(&fixture) };
     let partitions = [
         fixed(&fixture),
@@ -307,35 +310,40 @@ fn a_registry_opens_by_name_or_says_why_not() {
 #[test]
 fn a_small_device_streams_and_a_tiny_one_refuses_with_the_sum() {
     let fixture = named("sparse");
-    let mut streamed = false;
-    let mut refused = false;
-    for kib in (1..80).map(|i| i * 64) {
-        let options = OpenOptions { memory_limit: Some(kib << 10), margin: 0, ..OpenOptions::default() };
-        let lane: Arc<dyn DeviceProver> = Arc::new(Lane::new(CpuBackend::open(&options).unwrap()).unwrap());
-        let zkey = fixture.zkey();
-        let shape = cuzk_core::prover::KeyShape::new(&zkey.key, &zkey.matrices);
-        match lane.plan(&shape, PlanRequest::default()) {
+    let zkey = fixture.zkey();
+    let shape = KeyShape::new(&zkey.key, &zkey.matrices);
+    let limited = |bytes| -> Arc<dyn DeviceProver> {
+        let options = OpenOptions { memory_limit: Some(bytes), margin: 0, ..OpenOptions::default() };
+        Arc::new(Lane::new(CpuBackend::open(&options).unwrap()).unwrap())
+    };
+    let everything = lane().plan(&shape, PlanRequest::default()).unwrap().total();
+    let mut seen = Vec::new();
+    for permille in (1..=1000).rev() {
+        let lane = limited(everything * permille / 1000);
+        let plan = match lane.plan(&shape, PlanRequest::default()) {
+            Ok(plan) => plan,
             Err(e) => {
-                refused = true;
-                assert!(e.to_string().contains("quotient"), "{e}");
-                let loaded = lane.load_key(zkey.key.into(), zkey.matrices.into(), None, &Control::default());
+                assert!(e.to_string().contains("quotient") && e.largest.contains("domain 2^"), "{e}");
+                let (key, matrices) = (zkey.key.clone().into(), zkey.matrices.clone().into());
+                let loaded = lane.load_key(key, matrices, None, &Control::default());
                 assert!(matches!(loaded, Err(ProveError::Plan(_))));
+                break;
             }
-            Ok(plan) => {
-                let streams = plan.bases.contains(&cuzk_core::prover::Placement::Streamed);
-                // Once in each case is enough.
-                if streams && std::mem::replace(&mut streamed, true) {
-                    continue;
-                }
-                let key = load(&*lane, &fixture);
-                let output = lane.submit(key, fixed(&fixture), Control::default()).unwrap().wait().unwrap();
-                assert_eq!(output.proof, fixture.proof("proof_1_fixed1.json"), "{}", plan.describe());
-                assert!(lane.memory().peak <= plan.total(), "{} > {}", lane.memory().peak, plan.sum());
-                if !streams {
-                    break;
-                }
-            }
+        };
+        // One proof, and two at a time, for every kind of plan.
+        let kind = (plan.bases, plan.in_flight);
+        if seen.contains(&kind) {
+            continue;
         }
+        seen.push(kind);
+        let key = load(&*lane, &fixture);
+        let pending = [0, 1].map(|_| lane.submit(key, fixed(&fixture), Control::default()).unwrap());
+        for pending in pending {
+            let output = pending.wait().unwrap_or_else(|e| panic!("{}: {e}", plan.describe()));
+            assert_eq!(output.proof, fixture.proof("proof_1_fixed1.json"), "{}", plan.describe());
+        }
+        assert!(lane.memory().peak <= plan.total(), "{} > {}", lane.memory().peak, plan.sum());
     }
-    assert!(streamed && refused);
+    assert!(seen.iter().any(|(bases, _)| bases.contains(&Placement::Streamed)), "{seen:?}");
+    assert!(seen.iter().any(|(_, in_flight)| *in_flight == 1), "{seen:?}");
 }

@@ -124,6 +124,11 @@ pub trait Backend: Send + Sync + Sized + 'static {
         op: Msm<'_, Self::Device, C>,
     ) -> Result<Pending<C::Projective>>;
 
+    /// Device memory that an `msm` over so many bases takes beside its operands, at most, in bytes: what a memory plan reserves.
+    fn msm_memory<C: Curve>(&self, _bases: usize, _streamed: bool) -> u64 {
+        0
+    }
+
     /// out_i = scalars_i * base, affine; scalars in Montgomery form, `out` of the same length.
     fn fixed_base<C: Curve>(
         &self,

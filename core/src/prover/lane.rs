@@ -107,7 +107,8 @@ impl<B: Backend> DeviceProver for Lane<B> {
     }
 
     fn plan(&self, shape: &KeyShape, request: PlanRequest) -> Result<Plan, PlanError> {
-        Plan::new(shape, self.memory().available(), request)
+        let backend = self.backend();
+        Plan::new(&*backend, shape, backend.device().memory().available(), request)
     }
 
     fn load_key(

@@ -83,11 +83,9 @@ pub struct ProofOutput {
 pub fn prove(key: &ProvingKey, matrices: &Matrices, witness: Witness) -> Result<ProofOutput, ProveError> {
     let backend = CpuBackend::open(&OpenOptions::default())?;
     let control = Control::default();
-    let plan = Plan::new(
-        &KeyShape::new(key, matrices),
-        backend.device().memory().available(),
-        PlanRequest::default(),
-    )?;
+    let shape = KeyShape::new(key, matrices);
+    let available = backend.device().memory().available();
+    let plan = Plan::new(&backend, &shape, available, PlanRequest::default())?;
     let device_key = load_key(&backend, key, matrices, &plan, &control)?;
     prove_on(&backend, &device_key, &key.vk, &Partition::new(witness), &control)
 }

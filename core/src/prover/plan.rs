@@ -1,17 +1,16 @@
 //! The memory plan: what lies on the device, what is streamed, how many partitions are in flight. Decided once per device and
 //! circuit, from what is free, and never guessed again in the middle of a proof.
 
-use crate::backend::Quotient;
+use crate::backend::{Backend, Quotient};
 use crate::circuit::{Matrices, Matrix};
+use crate::curve::{G1, G2};
 use crate::key::ProvingKey;
 
-/// Bytes of the two chunk buffers (encoded and decoded) through which bases are streamed and converted.
+/// Bytes of each of the two buffers (encoded and decoded) through which bases are loaded.
 pub(super) const CHUNK_BYTES: u64 = 64 << 20;
-/// What multi-scalar multiplications take beside their operands, at most.
-const SCRATCH_BYTES: u64 = 256 << 20;
 const SCALAR: u64 = 32;
-const G1: u64 = 96;
-const G2: u64 = 192;
+/// Bytes per base of each query.
+const POINT: [u64; 5] = [96, 96, 96, 96, 192];
 
 /// The sizes of a key and its circuit, as far as memory depends on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +37,10 @@ impl KeyShape {
             bases: bases.map(|n| n as u64),
             matrices: matrix_bytes(&matrices.a) + matrix_bytes(&matrices.b) + dictionary,
         }
+    }
+
+    fn query_bytes(&self, i: usize) -> u64 {
+        self.bases[i] * POINT[i]
     }
 
     fn halved(self) -> Option<Self> {
@@ -119,15 +122,14 @@ pub struct PlanError {
 
 impl Plan {
     /// The plan that streams least, and among those the one that overlaps most, within `available` bytes.
-    pub fn new(shape: &KeyShape, available: u64, request: PlanRequest) -> Result<Self, PlanError> {
-        best(shape, available, request).ok_or_else(|| {
-            let smallest = smallest(shape, available, request);
-            let largest = match best(shape, available, PlanRequest::default()) {
-                Some(plan) => plan.describe(),
-                None => largest_domain(shape, available),
-            };
-            PlanError { sum: smallest.sum(), available, largest }
-        })
+    pub fn new<B: Backend>(
+        backend: &B,
+        shape: &KeyShape,
+        available: u64,
+        request: PlanRequest,
+    ) -> Result<Self, PlanError> {
+        let scratch = |shape: &KeyShape| MsmMemory::of(backend, shape);
+        Planner { available, scratch: &scratch }.plan(shape, request)
     }
 
     /// Bytes in all.
@@ -153,72 +155,118 @@ impl Plan {
         format!("{bases}, {} in flight, {} bytes", self.in_flight, self.total())
     }
 
-    fn with(shape: &KeyShape, available: u64, bases: [Placement; 5], in_flight: usize) -> Self {
+    fn with(
+        shape: &KeyShape,
+        msm: &MsmMemory,
+        available: u64,
+        bases: [Placement; 5],
+        in_flight: usize,
+    ) -> Self {
         let n = 1u64 << shape.quotient.log_n;
         let m = shape.variables;
-        let point = [G1, G1, G1, G1, G2];
-        let mut items = vec![
-            Item { label: "matrices", bytes: shape.matrices },
-            // Which variable each base belongs to; one list serves both B queries.
-            Item { label: "variables", bytes: 4 * (shape.bases[1] + shape.bases[2] + shape.bases[3]) },
+        let resident = |i: &usize| bases[*i] == Placement::Resident;
+        let msm = (0..5).map(|i| if resident(&i) { msm.resident[i] } else { msm.streamed[i] }).max();
+        // Items of a proof under way, and before them those of a loaded key.
+        let working = [
             Item { label: "witness", bytes: SCALAR * m * in_flight as u64 },
             // A packed witness next to its dense form; it is packed only where that is at most a quarter.
             Item { label: "packed witness", bytes: SCALAR * m / 4 },
             Item { label: "quotient", bytes: 3 * SCALAR * n },
-            Item { label: "msm scratch", bytes: m + SCRATCH_BYTES.min(SCALAR * n.max(m)) },
+            Item { label: "classes", bytes: m + 16 },
+            Item { label: "msm", bytes: msm.unwrap_or(0) },
         ];
-        let mut chunk = 0;
-        for i in 0..5 {
-            let bytes = shape.bases[i] * point[i];
-            chunk = chunk.max(bytes.min(CHUNK_BYTES));
-            if bases[i] == Placement::Resident {
-                items.push(Item { label: QUERIES[i], bytes });
-            }
-        }
-        // Loading converts through the same chunks as streaming.
-        items.push(Item { label: "chunks", bytes: 2 * chunk });
+        let mut items = vec![
+            Item { label: "matrices", bytes: shape.matrices },
+            // Which variable each base belongs to; the two lists of B are one where they are the same.
+            Item { label: "variables", bytes: 4 * shape.bases[1..].iter().sum::<u64>() },
+        ];
+        items
+            .extend((0..5).filter(resident).map(|i| Item { label: QUERIES[i], bytes: shape.query_bytes(i) }));
+        items.extend(working);
+        // A key is loaded in the space that its proofs will take, as far as that goes.
+        let chunk = (0..5).filter(resident).map(|i| shape.query_bytes(i).min(CHUNK_BYTES)).max().unwrap_or(0);
+        let space = working.iter().map(|item| item.bytes).sum();
+        items.push(Item { label: "loading", bytes: (2 * chunk).saturating_sub(space) });
         Self { items, bases, in_flight, available }
     }
 
     fn streamed_bytes(&self, shape: &KeyShape) -> u64 {
-        let point = [G1, G1, G1, G1, G2];
-        (0..5).filter(|&i| self.bases[i] == Placement::Streamed).map(|i| shape.bases[i] * point[i]).sum()
+        (0..5).filter(|&i| self.bases[i] == Placement::Streamed).map(|i| shape.query_bytes(i)).sum()
     }
 }
 
-/// All plans that the request admits: each query here or there, one or two partitions.
-fn candidates(shape: &KeyShape, available: u64, request: PlanRequest) -> impl Iterator<Item = Plan> {
-    (0..32u32).flat_map(move |mask| {
-        let placement = |i: usize| if mask >> i & 1 == 1 { Placement::Streamed } else { Placement::Resident };
-        let bases: [Placement; 5] = std::array::from_fn(placement);
-        let admitted = request.bases.is_none_or(|wanted| bases.iter().all(|b| *b == wanted));
-        let flights =
-            [2, 1].into_iter().filter(move |f| admitted && request.in_flight.is_none_or(|w| w == *f));
-        let shape = *shape;
-        flights.map(move |f| Plan::with(&shape, available, bases, f))
-    })
+/// What a backend's multi-scalar multiplications take for each query.
+struct MsmMemory {
+    resident: [u64; 5],
+    streamed: [u64; 5],
 }
 
-fn best(shape: &KeyShape, available: u64, request: PlanRequest) -> Option<Plan> {
-    candidates(shape, available, request)
-        .filter(|plan| plan.total() <= available)
-        .min_by_key(|plan| (plan.streamed_bytes(shape), std::cmp::Reverse(plan.in_flight)))
+impl MsmMemory {
+    fn of<B: Backend>(backend: &B, shape: &KeyShape) -> Self {
+        let of = |streamed| {
+            std::array::from_fn(|i| match i {
+                4 => backend.msm_memory::<G2>(shape.bases[i] as usize, streamed),
+                _ => backend.msm_memory::<G1>(shape.bases[i] as usize, streamed),
+            })
+        };
+        Self { resident: of(false), streamed: of(true) }
+    }
 }
 
-/// The smallest of the admitted plans: what cannot be had for less.
-fn smallest(shape: &KeyShape, available: u64, request: PlanRequest) -> Plan {
-    candidates(shape, available, request)
-        .min_by_key(Plan::total)
-        .unwrap_or_else(|| Plan::with(shape, available, [Placement::Streamed; 5], 1))
+/// The search for a plan within `available` bytes.
+struct Planner<'a> {
+    available: u64,
+    scratch: &'a dyn Fn(&KeyShape) -> MsmMemory,
 }
 
-/// For a device that cannot hold this circuit at all: the size of circuit it could.
-fn largest_domain(shape: &KeyShape, available: u64) -> String {
-    let fitting = std::iter::successors(shape.halved(), |s| s.halved())
-        .find_map(|s| best(&s, available, PlanRequest::default()).map(|plan| (s.quotient.log_n, plan)));
-    match fitting {
-        Some((log_n, plan)) => format!("a like circuit of domain 2^{log_n}, {}", plan.describe()),
-        None => "none for any circuit".to_string(),
+impl Planner<'_> {
+    fn plan(&self, shape: &KeyShape, request: PlanRequest) -> Result<Plan, PlanError> {
+        self.best(shape, request).ok_or_else(|| {
+            let largest = match self.best(shape, PlanRequest::default()) {
+                Some(plan) => plan.describe(),
+                None => self.largest_domain(shape),
+            };
+            // The smallest of the admitted plans: what cannot be had for less.
+            let smallest = self.candidates(shape, request).into_iter().min_by_key(Plan::total);
+            let sum = smallest.map_or_else(|| "no such plan".into(), |plan| plan.sum());
+            PlanError { sum, available: self.available, largest }
+        })
+    }
+
+    /// All plans that the request admits: each query here or there, one or two partitions.
+    fn candidates(&self, shape: &KeyShape, request: PlanRequest) -> Vec<Plan> {
+        let msm = (self.scratch)(shape);
+        let mut plans = Vec::new();
+        for mask in 0..32u32 {
+            let placement =
+                |i: usize| if mask >> i & 1 == 1 { Placement::Streamed } else { Placement::Resident };
+            let bases: [Placement; 5] = std::array::from_fn(placement);
+            if !request.bases.is_none_or(|wanted| bases.iter().all(|b| *b == wanted)) {
+                continue;
+            }
+            for in_flight in [2, 1].into_iter().filter(|f| request.in_flight.is_none_or(|w| w == *f)) {
+                plans.push(Plan::with(shape, &msm, self.available, bases, in_flight));
+            }
+        }
+        plans
+    }
+
+    fn best(&self, shape: &KeyShape, request: PlanRequest) -> Option<Plan> {
+        let fitting =
+            self.candidates(shape, request).into_iter().filter(|plan| plan.total() <= self.available);
+        fitting.min_by_key(|plan| (plan.streamed_bytes(shape), std::cmp::Reverse(plan.in_flight)))
+    }
+
+    /// For a device that cannot hold this circuit at all: the size of circuit it could.
+    fn largest_domain(&self, shape: &KeyShape) -> String {
+        let smaller = std::iter::successors(shape.halved(), |s| s.halved());
+        let fitting = smaller
+            .filter_map(|s| self.best(&s, PlanRequest::default()).map(|plan| (s.quotient.log_n, plan)))
+            .next();
+        match fitting {
+            Some((log_n, plan)) => format!("a like circuit of domain 2^{log_n}, {}", plan.describe()),
+            None => "none for any circuit".to_string(),
+        }
     }
 }
 
@@ -238,9 +286,17 @@ mod tests {
         }
     }
 
+    fn plan(shape: &KeyShape, available: u64, request: PlanRequest) -> Result<Plan, PlanError> {
+        let scratch = |s: &KeyShape| MsmMemory {
+            resident: s.bases.map(|n| 16 * n),
+            streamed: s.bases.map(|n| (16 * n).min(64 << 20)),
+        };
+        Planner { available, scratch: &scratch }.plan(shape, request)
+    }
+
     #[test]
     fn everything_resident_where_there_is_room() {
-        let plan = Plan::new(&shape(20), 1 << 40, PlanRequest::default()).unwrap();
+        let plan = plan(&shape(20), 1 << 40, PlanRequest::default()).unwrap();
         assert_eq!(plan.bases, [Placement::Resident; 5]);
         assert_eq!(plan.in_flight, 2);
         assert_eq!(plan.items.iter().map(|i| i.bytes).sum::<u64>(), plan.total());
@@ -249,13 +305,13 @@ mod tests {
 
     #[test]
     fn streams_as_little_as_the_room_asks_for() {
-        let full = Plan::new(&shape(24), 1 << 40, PlanRequest::default()).unwrap().total();
+        let full = plan(&shape(24), 1 << 40, PlanRequest::default()).unwrap().total();
         let mut streamed = 0;
         for percent in (1..=100).rev() {
             let available = full / 100 * percent;
-            let Ok(plan) = Plan::new(&shape(24), available, PlanRequest::default()) else { break };
-            assert!(plan.total() <= available);
-            let now = plan.streamed_bytes(&shape(24));
+            let Ok(found) = plan(&shape(24), available, PlanRequest::default()) else { break };
+            assert!(found.total() <= available);
+            let now = found.streamed_bytes(&shape(24));
             assert!(now >= streamed, "less room must not stream less: {percent} %");
             streamed = now;
         }
@@ -264,11 +320,11 @@ mod tests {
 
     #[test]
     fn refusals_hold_the_sum_and_what_would_fit() {
-        let error = Plan::new(&shape(24), 1 << 30, PlanRequest::default()).unwrap_err();
+        let error = plan(&shape(24), 1 << 30, PlanRequest::default()).unwrap_err();
         assert!(error.sum.contains("quotient") && error.available == 1 << 30);
         assert!(error.largest.contains("domain 2^2"), "{error}");
         let resident = PlanRequest { bases: Some(Placement::Resident), in_flight: None };
-        let error = Plan::new(&shape(24), 4 << 30, resident).unwrap_err();
+        let error = plan(&shape(24), 4 << 30, resident).unwrap_err();
         assert!(error.largest.contains("streamed"), "{error}");
     }
 }

@@ -110,6 +110,10 @@ impl Backend for CpuBackend {
         expand::expand(&packed, z.as_mut_slice())
     }
 
+    fn msm_memory<C: Curve>(&self, bases: usize, streamed: bool) -> u64 {
+        msm::memory::<C>(bases, streamed)
+    }
+
     fn msm<C: Curve>(&self, _: &HostStream, op: Msm<'_, HostDevice, C>) -> Result<Pending<C::Projective>> {
         Ok(ready(msm::run(&self.device, &op)?))
     }

@@ -113,6 +113,10 @@ impl<X: Backend, Y: Backend> Backend for DualBackend<X, Y> {
         pair.buffers(stream, "z", z)
     }
 
+    fn msm_memory<C: Curve>(&self, bases: usize, streamed: bool) -> u64 {
+        self.x().msm_memory::<C>(bases, streamed).max(self.y().msm_memory::<C>(bases, streamed))
+    }
+
     fn msm<C: Curve>(
         &self,
         stream: &Stream<Self>,

@@ -67,8 +67,7 @@ pub(super) fn run<C: Curve>(device: &HostDevice, op: &Msm<'_, HostDevice, C>) ->
     match &op.bases {
         Bases::Resident(bases) => {
             let bases = bases.as_slice();
-            let _charge =
-                device.charge("msm working memory", working_memory::<C>(bases.len().min(RESIDENT_CHUNK)))?;
+            let _charge = device.charge("msm working memory", memory::<C>(bases.len(), false))?;
             let chunks = bases.chunks(RESIDENT_CHUNK).enumerate();
             Ok(chunks.map(|(i, bases)| chunk_sum::<C>(&source, i * RESIDENT_CHUNK, bases)).sum())
         }
@@ -83,7 +82,7 @@ fn streamed<C: Curve>(
     encoded: &EncodedPoints<C>,
 ) -> Result<C::Projective> {
     let chunk = (STREAMED_BYTES / C::BYTES).min(encoded.len());
-    let bytes = (chunk * C::BYTES) as u64 + working_memory::<C>(chunk);
+    let bytes = memory::<C>(encoded.len(), true);
     let _charge = device.charge("msm streamed bases and working memory", bytes)?;
     let mut bases = vec![C::Affine::zeroed(); chunk];
     let mut sum = C::Projective::identity();
@@ -102,6 +101,15 @@ fn streamed<C: Curve>(
         start += len;
     }
     Ok(sum)
+}
+
+/// What an MSM over so many bases is charged for.
+pub(super) fn memory<C: Curve>(bases: usize, streamed: bool) -> u64 {
+    if streamed {
+        let chunk = (STREAMED_BYTES / C::BYTES).min(bases);
+        return (chunk * C::BYTES) as u64 + working_memory::<C>(chunk);
+    }
+    working_memory::<C>(bases.min(RESIDENT_CHUNK))
 }
 
 /// An upper bound for a chunk of n bases: terms and recoded terms (36 bytes each), references and digits of a group of windows, and buckets
