@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use cuzk_core::backend::cpu::CpuBackend;
-use cuzk_core::backend::{Backend, Device, OpenOptions};
+use cuzk_core::backend::{Backend, OpenOptions};
 use cuzk_core::circuit::{Matrices, SetupForm, ToxicWaste, setup};
 use cuzk_core::curve::{Root, Scalar};
 use cuzk_core::key::ProvingKey;
@@ -52,8 +52,7 @@ fn jobs() -> Vec<Job> {
 fn prove<B: Backend>(backend: &B, job: &Job) -> Result<ProofOutput, ProveError> {
     let control = Control::default();
     let request = PlanRequest { bases: Some(job.bases), ..PlanRequest::default() };
-    let available = backend.device().memory().available();
-    let plan = Plan::new(&KeyShape::new(&job.key, &job.matrices), available, request)?;
+    let plan = Plan::new(backend, &KeyShape::new(&job.key, &job.matrices), request)?;
     let key = load_key(backend, &job.key, &job.matrices, &plan, &control)?;
     prove_on(backend, &key, &job.key.vk, &Partition::new(job.witness.clone()), &control)
 }

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use cuzk_core::backend::cpu::CpuBackend;
-use cuzk_core::backend::{Backend, Device, OpenOptions};
+use cuzk_core::backend::OpenOptions;
 use cuzk_core::circuit::{Matrices, check};
 use cuzk_core::curve::Scalar;
 use cuzk_core::key::ProvingKey;
@@ -30,7 +30,7 @@ fn prove(
     let control = Control::default();
     let request = PlanRequest { bases: Some(placement), in_flight: None };
     let shape = KeyShape::new(key, matrices);
-    let plan = Plan::new(&backend, &shape, backend.device().memory().available(), request)?;
+    let plan = Plan::new(&backend, &shape, request)?;
     let device_key = load_key(&backend, key, matrices, &plan, &control)?;
     prove_on(&backend, &device_key, &key.vk, partition, &control)
 }

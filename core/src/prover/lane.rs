@@ -107,8 +107,7 @@ impl<B: Backend> DeviceProver for Lane<B> {
     }
 
     fn plan(&self, shape: &KeyShape, request: PlanRequest) -> Result<Plan, PlanError> {
-        let backend = self.backend();
-        Plan::new(&*backend, shape, backend.device().memory().available(), request)
+        Plan::new(&*self.backend(), shape, request)
     }
 
     fn load_key(

@@ -84,8 +84,7 @@ pub fn prove(key: &ProvingKey, matrices: &Matrices, witness: Witness) -> Result<
     let backend = CpuBackend::open(&OpenOptions::default())?;
     let control = Control::default();
     let shape = KeyShape::new(key, matrices);
-    let available = backend.device().memory().available();
-    let plan = Plan::new(&backend, &shape, available, PlanRequest::default())?;
+    let plan = Plan::new(&backend, &shape, PlanRequest::default())?;
     let device_key = load_key(&backend, key, matrices, &plan, &control)?;
     prove_on(&backend, &device_key, &key.vk, &Partition::new(witness), &control)
 }

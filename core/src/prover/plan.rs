@@ -1,7 +1,7 @@
 //! The memory plan: what lies on the device, what is streamed, how many partitions are in flight. Decided once per device and
 //! circuit, from what is free, and never guessed again in the middle of a proof.
 
-use crate::backend::{Backend, Quotient};
+use crate::backend::{Backend, Device, Quotient};
 use crate::circuit::{Matrices, Matrix};
 use crate::curve::{G1, G2};
 use crate::key::ProvingKey;
@@ -121,13 +121,9 @@ pub struct PlanError {
 }
 
 impl Plan {
-    /// The plan that streams least, and among those the one that overlaps most, within `available` bytes.
-    pub fn new<B: Backend>(
-        backend: &B,
-        shape: &KeyShape,
-        available: u64,
-        request: PlanRequest,
-    ) -> Result<Self, PlanError> {
+    /// The plan that streams least, and among those the one that overlaps most, within what the device has to give now.
+    pub fn new<B: Backend>(backend: &B, shape: &KeyShape, request: PlanRequest) -> Result<Self, PlanError> {
+        let available = backend.device().memory().available();
         let scratch = |shape: &KeyShape| MsmMemory::of(backend, shape);
         Planner { available, scratch: &scratch }.plan(shape, request)
     }
