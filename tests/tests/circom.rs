@@ -1,8 +1,8 @@
 //! Every circom fixture through the prover: points equal snarkjs's for the same r and s, proofs verify, wrong ones do not.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-use cuzk_core::backend::cpu::CpuBackend;
 use cuzk_core::backend::OpenOptions;
+use cuzk_core::backend::cpu::CpuBackend;
 use cuzk_core::circuit::{Matrices, check};
 use cuzk_core::curve::Scalar;
 use cuzk_core::key::ProvingKey;

@@ -121,7 +121,8 @@ pub fn examine<B: Backend>(
     case(&Subject::new(limits, open)).map_err(|failure| format!("{name}: {failure} (seed {SEED:#x})"))
 }
 
-/// One test for each case of the suite, in a module of the given name: see [`conformance`](mod@crate::conformance).
+/// One test for each case of the suite, in a module of the given name: see [`conformance`](mod@crate::conformance). Attributes in front
+/// of the name, such as `#[ignore = "reason"]`, go to every test.
 #[macro_export]
 macro_rules! conformance {
     ($name:ident, $limits:expr, $open:expr $(,)?) => {
@@ -136,23 +137,29 @@ macro_rules! conformance {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __conformance_tests {
-    (($limits:expr, $open:expr) $($group:ident { $($case:ident)* })*) => {$(
+    ($arguments:tt $($group:ident { $($case:ident)* })*) => {$(
         mod $group {
             #[allow(unused_imports, reason = "what the expressions need")]
             use super::*;
-            $(
-                #[test]
-                fn $case() {
-                    let name = concat!(stringify!($group), "::", stringify!($case));
-                    if let Err(message) =
-                        $crate::conformance::examine(name, $crate::conformance::$group::$case, $limits, $open)
-                    {
-                        panic!("{message}");
-                    }
-                }
-            )*
+            $($crate::__conformance_test!($arguments $group $case);)*
         }
     )*};
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __conformance_test {
+    (([$(#[$attribute:meta])*], $limits:expr, $open:expr) $group:ident $case:ident) => {
+        $(#[$attribute])*
+        #[test]
+        fn $case() {
+            let name = concat!(stringify!($group), "::", stringify!($case));
+            let case = $crate::conformance::$group::$case;
+            if let Err(message) = $crate::conformance::examine(name, case, $limits, $open) {
+                panic!("{message}");
+            }
+        }
+    };
 }
 
 /// The list of all cases, handed to another macro.
