@@ -13,4 +13,9 @@ fn cpu_beside_naive(options: &OpenOptions) -> Result<DualBackend<CpuBackend, Nai
 cuzk_core::conformance!(cpu, Limits::default(), CpuBackend::open);
 cuzk_core::conformance!(naive, Limits::SMALL, NaiveBackend::open);
 cuzk_core::conformance!(dual_cpu_naive, Limits::SMALL, cpu_beside_naive);
-cuzk_core::conformance!(#[ignore = "minutes of work: the heavy lane runs it"] cpu_large, Limits::LARGE, CpuBackend::open);
+cuzk_core::conformance!(
+    #[ignore = "minutes of work: the heavy lane runs it"]
+    cpu_large,
+    Limits::LARGE,
+    CpuBackend::open
+);

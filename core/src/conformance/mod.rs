@@ -125,11 +125,11 @@ pub fn examine<B: Backend>(
 /// of the name, such as `#[ignore = "reason"]`, go to every test.
 #[macro_export]
 macro_rules! conformance {
-    ($name:ident, $limits:expr, $open:expr $(,)?) => {
+    ($(#[$($attribute:tt)*])* $name:ident, $limits:expr, $open:expr $(,)?) => {
         mod $name {
             #[allow(unused_imports, reason = "what the expressions need")]
             use super::*;
-            $crate::__conformance_cases!([$crate::__conformance_tests]($limits, $open));
+            $crate::__conformance_cases!([$crate::__conformance_tests]([$(#[$($attribute)*])*], $limits, $open));
         }
     };
 }
@@ -149,8 +149,8 @@ macro_rules! __conformance_tests {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __conformance_test {
-    (([$(#[$attribute:meta])*], $limits:expr, $open:expr) $group:ident $case:ident) => {
-        $(#[$attribute])*
+    (([$($attributes:tt)*], $limits:expr, $open:expr) $group:ident $case:ident) => {
+        $($attributes)*
         #[test]
         fn $case() {
             let name = concat!(stringify!($group), "::", stringify!($case));
