@@ -59,6 +59,50 @@ const MODULUS: [u64; 6] = [
     0x1a01_11ea_397f_e69a,
 ];
 
+/// x + y and the carry out.
+#[inline(always)]
+fn add_limbs(x: &[u64; 6], y: &[u64; 6]) -> ([u64; 6], bool) {
+    let mut carry = false;
+    let sum = std::array::from_fn(|i| {
+        let (s, c1) = x[i].overflowing_add(y[i]);
+        let (s, c2) = s.overflowing_add(u64::from(carry));
+        carry = c1 | c2;
+        s
+    });
+    (sum, carry)
+}
+
+/// x - y and the borrow out.
+#[inline(always)]
+fn sub_limbs(x: &[u64; 6], y: &[u64; 6]) -> ([u64; 6], bool) {
+    let mut borrow = false;
+    let difference = std::array::from_fn(|i| {
+        let (d, b1) = x[i].overflowing_sub(y[i]);
+        let (d, b2) = d.overflowing_sub(u64::from(borrow));
+        borrow = b1 | b2;
+        d
+    });
+    (difference, borrow)
+}
+
+/// x + y mod p. Written out here rather than called in blst: inlined, it takes a third of the time, and an addition of points has as
+/// many of these as of products.
+#[inline(always)]
+fn add_mod(x: &[u64; 6], y: &[u64; 6]) -> [u64; 6] {
+    // Both are below p < 2^381, so nothing is carried out.
+    let (sum, _) = add_limbs(x, y);
+    let (reduced, below) = sub_limbs(&sum, &MODULUS);
+    if below { sum } else { reduced }
+}
+
+/// x - y mod p.
+#[inline(always)]
+fn sub_mod(x: &[u64; 6], y: &[u64; 6]) -> [u64; 6] {
+    let (difference, negative) = sub_limbs(x, y);
+    let mask = u64::from(negative).wrapping_neg();
+    add_limbs(&difference, &MODULUS.map(|limb| limb & mask)).0
+}
+
 impl Fp {
     /// p in little-endian limbs.
     pub const MODULUS: [u64; 6] = MODULUS;
@@ -77,16 +121,19 @@ impl Fp {
 
 impl Fp2 {
     /// c0 + c1 u
+    #[inline(always)]
     pub fn new(c0: Fp, c1: Fp) -> Self {
         Self(blst_fp2 { fp: [c0.0, c1.0] })
     }
 
     /// The coordinate of 1.
+    #[inline(always)]
     pub fn c0(&self) -> Fp {
         Fp(self.0.fp[0])
     }
 
     /// The coordinate of u.
+    #[inline(always)]
     pub fn c1(&self) -> Fp {
         Fp(self.0.fp[1])
     }
@@ -96,11 +143,11 @@ impl BaseField for Fp {
     const ONE: Self = Self(blst_fp { l: R });
     #[inline(always)]
     fn add(&self, b: &Self) -> Self {
-        Self(ffi::fp_add(&self.0, &b.0))
+        Self(blst_fp { l: add_mod(&self.0.l, &b.0.l) })
     }
     #[inline(always)]
     fn sub(&self, b: &Self) -> Self {
-        Self(ffi::fp_sub(&self.0, &b.0))
+        Self(blst_fp { l: sub_mod(&self.0.l, &b.0.l) })
     }
     #[inline(always)]
     fn mul(&self, b: &Self) -> Self {
@@ -115,7 +162,7 @@ impl BaseField for Fp {
     }
     #[inline(always)]
     fn negate_if(&self, negate: bool) -> Self {
-        Self(ffi::fp_cneg(&self.0, negate))
+        if negate { Self::default().sub(self) } else { *self }
     }
     #[inline(always)]
     fn is_zero(&self) -> bool {
@@ -127,11 +174,11 @@ impl BaseField for Fp2 {
     const ONE: Self = Self(blst_fp2 { fp: [blst_fp { l: R }, blst_fp { l: [0; 6] }] });
     #[inline(always)]
     fn add(&self, b: &Self) -> Self {
-        Self(ffi::fp2_add(&self.0, &b.0))
+        Self::new(self.c0().add(&b.c0()), self.c1().add(&b.c1()))
     }
     #[inline(always)]
     fn sub(&self, b: &Self) -> Self {
-        Self(ffi::fp2_sub(&self.0, &b.0))
+        Self::new(self.c0().sub(&b.c0()), self.c1().sub(&b.c1()))
     }
     #[inline(always)]
     fn mul(&self, b: &Self) -> Self {
@@ -146,7 +193,7 @@ impl BaseField for Fp2 {
     }
     #[inline(always)]
     fn negate_if(&self, negate: bool) -> Self {
-        Self(ffi::fp2_cneg(&self.0, negate))
+        if negate { Self::default().sub(self) } else { *self }
     }
     #[inline(always)]
     fn is_zero(&self) -> bool {

@@ -18,4 +18,6 @@ pub use element::{Element, as_bytes, as_bytes_mut};
 pub use field::{BaseField, Fp, Fp2};
 pub use group::{Curve, G1, G2};
 pub use root::Root;
-pub use scalar::{MONTGOMERY_R, RAW_ONE, SCALAR_MODULUS, canonical_limbs, from_raw_limbs, raw_limbs};
+pub use scalar::{
+    MONTGOMERY_R, RAW_ONE, SCALAR_MODULUS, canonical_limbs, from_raw_limbs, raw_limbs, scalar_add, scalar_sub,
+};

@@ -35,6 +35,46 @@ pub fn canonical_limbs(s: &Scalar) -> [u64; 4] {
     raw_limbs(&(from_raw_limbs(RAW_ONE) * s))
 }
 
+#[inline(always)]
+fn add_limbs(x: &[u64; 4], y: &[u64; 4]) -> [u64; 4] {
+    let mut carry = false;
+    std::array::from_fn(|i| {
+        let (s, c1) = x[i].overflowing_add(y[i]);
+        let (s, c2) = s.overflowing_add(u64::from(carry));
+        carry = c1 | c2;
+        s
+    })
+}
+
+#[inline(always)]
+fn sub_limbs(x: &[u64; 4], y: &[u64; 4]) -> ([u64; 4], bool) {
+    let mut borrow = false;
+    let difference = std::array::from_fn(|i| {
+        let (d, b1) = x[i].overflowing_sub(y[i]);
+        let (d, b2) = d.overflowing_sub(u64::from(borrow));
+        borrow = b1 | b2;
+        d
+    });
+    (difference, borrow)
+}
+
+/// x + y, inlined where blst's is a call: transforms have two of these per product.
+#[inline(always)]
+pub fn scalar_add(x: &Scalar, y: &Scalar) -> Scalar {
+    // r < 2^255: nothing is carried out.
+    let sum = add_limbs(&raw_limbs(x), &raw_limbs(y));
+    let (reduced, below) = sub_limbs(&sum, &SCALAR_MODULUS);
+    from_raw_limbs(if below { sum } else { reduced })
+}
+
+/// x - y, inlined.
+#[inline(always)]
+pub fn scalar_sub(x: &Scalar, y: &Scalar) -> Scalar {
+    let (difference, negative) = sub_limbs(&raw_limbs(x), &raw_limbs(y));
+    let mask = u64::from(negative).wrapping_neg();
+    from_raw_limbs(add_limbs(&difference, &SCALAR_MODULUS.map(|limb| limb & mask)))
+}
+
 #[cfg(test)]
 mod tests {
     use ff::PrimeField;
@@ -56,5 +96,23 @@ mod tests {
         let bytes: Vec<u8> =
             canonical_limbs(&Scalar::ROOT_OF_UNITY).iter().flat_map(|l| l.to_le_bytes()).collect();
         assert_eq!(bytes, Scalar::ROOT_OF_UNITY.to_repr());
+    }
+
+    #[test]
+    fn sums_and_differences() {
+        let edge = [
+            Scalar::ZERO,
+            Scalar::ONE,
+            -Scalar::ONE,
+            Scalar::TWO_INV,
+            Scalar::ROOT_OF_UNITY,
+            -Scalar::from(2),
+        ];
+        for x in edge {
+            for y in edge {
+                assert_eq!(scalar_add(&x, &y), x + y);
+                assert_eq!(scalar_sub(&x, &y), x - y);
+            }
+        }
     }
 }

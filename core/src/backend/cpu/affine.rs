@@ -88,36 +88,43 @@ fn exceptional_add<F: BaseField>(p: &Point<F>, q: &Point<F>, inverse: &F) -> Poi
 }
 
 /// Working memory of a batch, reused from one to the next.
+///
+/// Products run in two chains, over the even and the odd members: a product takes longer to finish than to be followed by an
+/// independent one.
 #[derive(Debug, Default)]
 pub(super) struct Batch<F> {
     denominators: Vec<F>,
-    /// products\[k\] = product of the denominators from k to the end.
+    /// products\[k\] = product of the denominators k, k + 2, k + 4, ...
     products: Vec<F>,
 }
 
+/// The inverses of what is left of the two chains.
+pub(super) type Chains<F> = [F; 2];
+
 impl<F: BaseField> Batch<F> {
-    /// Takes the denominators of a batch from the *last* to the first and makes their suffix products; returns the inverse of
-    /// the whole product. Suffixes, so that [`Self::inverse`] runs forward and sums may overwrite what has been read.
-    pub(super) fn open(&mut self, len: usize, mut denominator: impl FnMut(usize) -> F) -> F {
+    /// Takes the denominators of a batch from the *last* to the first and makes their suffix products; returns the inverses of both
+    /// whole products. Suffixes, so that [`Self::inverse`] runs forward and sums may overwrite what has been read.
+    pub(super) fn open(&mut self, len: usize, mut denominator: impl FnMut(usize) -> F) -> Chains<F> {
+        self.denominators.clear();
         self.denominators.resize(len, F::ONE);
-        self.products.resize(len + 1, F::ONE);
-        let mut product = F::ONE;
-        if let Some(end) = self.products.get_mut(len) {
-            *end = F::ONE;
+        self.products.clear();
+        self.products.resize(len + 2, F::ONE);
+        for k in (0..len).rev() {
+            let d = denominator(k);
+            self.denominators[k] = d;
+            self.products[k] = if k + 2 < len { self.products[k + 2].mul(&d) } else { d };
         }
-        for (k, (d, p)) in self.denominators.iter_mut().zip(&mut self.products).take(len).enumerate().rev() {
-            *d = denominator(k);
-            product = if k + 1 == len { *d } else { product.mul(d) };
-            *p = product;
-        }
-        product.inverse()
+        let (even, odd) = (self.products[0], self.products[1]);
+        let both = even.mul(&odd).inverse();
+        [both.mul(&odd), both.mul(&even)]
     }
 
-    /// The inverse of denominator k; `state` is what `open` returned, and k ascends.
+    /// The inverse of denominator k; `chains` is what `open` returned, and k ascends.
     #[inline(always)]
-    pub(super) fn inverse(&self, k: usize, state: &mut F) -> F {
-        let inverse = state.mul(&self.products[k + 1]);
-        *state = state.mul(&self.denominators[k]);
+    pub(super) fn inverse(&self, k: usize, chains: &mut Chains<F>) -> F {
+        let chain = &mut chains[k % 2];
+        let inverse = chain.mul(&self.products[k + 2]);
+        *chain = chain.mul(&self.denominators[k]);
         inverse
     }
 }
@@ -147,7 +154,12 @@ pub(super) fn sum_runs<F: BaseField>(points: &mut [Point<F>], lens: &mut [u32], 
 }
 
 /// One round: writes never pass the reads, for a sum lands at or before its first summand.
-fn add_pairs<F: BaseField>(points: &mut [Point<F>], lens: &mut [u32], batch: &Batch<F>, state: &mut F) {
+fn add_pairs<F: BaseField>(
+    points: &mut [Point<F>],
+    lens: &mut [u32],
+    batch: &Batch<F>,
+    state: &mut Chains<F>,
+) {
     let (mut read, mut write, mut k) = (0, 0, 0);
     for len in lens {
         for _ in 0..*len / 2 {

@@ -1,12 +1,12 @@
 //! Elementwise operations, in parallel over pieces of the vector.
 
-use ff::Field;
+use ff::{Field, PrimeField};
 use rayon::prelude::*;
 
 use super::invalid_len;
 use crate::backend::host::{HostBuffer, HostDevice};
 use crate::backend::{Pointwise, Result};
-use crate::curve::{MONTGOMERY_R, RAW_ONE, Scalar, from_raw_limbs};
+use crate::curve::{MONTGOMERY_R, RAW_ONE, Scalar, from_raw_limbs, scalar_add, scalar_sub};
 
 /// Elements per task: 128 KiB, some 50 microseconds of multiplications.
 const PIECE: usize = 1 << 12;
@@ -14,10 +14,10 @@ const PIECE: usize = 1 << 12;
 /// Applies `op` to `io`.
 pub(super) fn apply(io: &mut [Scalar], op: Pointwise<'_, HostDevice>) -> Result<()> {
     match op {
-        Pointwise::Add(rhs) => zip(io, rhs, |x, y| *x += y),
-        Pointwise::Sub(rhs) => zip(io, rhs, |x, y| *x -= y),
+        Pointwise::Add(rhs) => zip(io, rhs, |x, y| *x = scalar_add(x, y)),
+        Pointwise::Sub(rhs) => zip(io, rhs, |x, y| *x = scalar_sub(x, y)),
         Pointwise::Mul(rhs) => zip(io, rhs, |x, y| *x *= y),
-        Pointwise::HalfDifference(rhs) => zip(io, rhs, |x, y| *x = (*y - *x) * Scalar::TWO_INV),
+        Pointwise::HalfDifference(rhs) => zip(io, rhs, |x, y| *x = scalar_sub(y, x) * Scalar::TWO_INV),
         Pointwise::MulSub(x, y) => mul_sub(io, x, y),
         Pointwise::Scale(by) => each(io, |x| *x *= &by),
         Pointwise::Powers { first, ratio } => {
@@ -35,8 +35,6 @@ pub(super) fn apply(io: &mut [Scalar], op: Pointwise<'_, HostDevice>) -> Result<
         }
     }
 }
-
-use ff::PrimeField;
 
 fn each(io: &mut [Scalar], f: impl Fn(&mut Scalar) + Sync) -> Result<()> {
     io.par_chunks_mut(PIECE).for_each(|piece| piece.iter_mut().for_each(&f));
@@ -57,7 +55,7 @@ fn mul_sub(io: &mut [Scalar], x: &HostBuffer<Scalar>, y: &HostBuffer<Scalar>) ->
     invalid_len("pointwise", "length of the first factor", io.len(), x.len())?;
     invalid_len("pointwise", "length of the second factor", io.len(), y.len())?;
     io.par_chunks_mut(PIECE).zip(x.par_chunks(PIECE)).zip(y.par_chunks(PIECE)).for_each(|((io, x), y)| {
-        io.iter_mut().zip(x.iter().zip(y)).for_each(|(io, (x, y))| *io = *x * y - *io);
+        io.iter_mut().zip(x.iter().zip(y)).for_each(|(io, (x, y))| *io = scalar_sub(&(*x * y), io));
     });
     Ok(())
 }

@@ -8,7 +8,7 @@ use super::pointwise::is_zero;
 use crate::backend::host::HostDevice;
 use crate::backend::{BackendError, DeviceBlock, DeviceCodes, DeviceMatrix, Result};
 use crate::circuit::Shift;
-use crate::curve::Scalar;
+use crate::curve::{Scalar, scalar_add, scalar_sub};
 
 /// Rows per task.
 const PIECE: usize = 512;
@@ -113,10 +113,10 @@ fn row_product<T: Copy + Into<u32>>(
             continue;
         }
         match coefficient {
-            Coefficient::One => sum += value,
-            Coefficient::MinusOne => sum -= value,
-            Coefficient::Other(c) if *value == Scalar::ONE => sum += c,
-            Coefficient::Other(c) => sum += *c * value,
+            Coefficient::One => sum = scalar_add(&sum, value),
+            Coefficient::MinusOne => sum = scalar_sub(&sum, value),
+            Coefficient::Other(c) if *value == Scalar::ONE => sum = scalar_add(&sum, c),
+            Coefficient::Other(c) => sum = scalar_add(&sum, &(*c * value)),
         }
     }
     Ok(sum)

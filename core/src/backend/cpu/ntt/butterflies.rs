@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::twiddles::{self, TABLED, Twiddles};
 use crate::backend::Result;
-use crate::curve::Scalar;
+use crate::curve::{Scalar, scalar_add, scalar_sub};
 
 /// log2 of what one task transforms alone.
 const LOG_BLOCK: u32 = 12;
@@ -81,8 +81,8 @@ fn outer_level(
 /// (a, b) -> (a + b, (a - b) t)
 fn frequency_level(lo: &mut [Scalar], hi: &mut [Scalar], twiddles: &[Scalar]) {
     for ((a, b), t) in lo.iter_mut().zip(hi).zip(twiddles) {
-        let difference = *a - *b;
-        *a += &*b;
+        let difference = scalar_sub(a, b);
+        *a = scalar_add(a, b);
         *b = difference * t;
     }
 }
@@ -91,8 +91,8 @@ fn frequency_level(lo: &mut [Scalar], hi: &mut [Scalar], twiddles: &[Scalar]) {
 fn time_level(lo: &mut [Scalar], hi: &mut [Scalar], twiddles: &[Scalar]) {
     for ((a, b), t) in lo.iter_mut().zip(hi).zip(twiddles) {
         *b *= t;
-        let difference = *a - *b;
-        *a += &*b;
+        let difference = scalar_sub(a, b);
+        *a = scalar_add(a, b);
         *b = difference;
     }
 }
