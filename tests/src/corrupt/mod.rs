@@ -1,6 +1,6 @@
 //! A backend that is wrong on purpose: one result of one operation, in one of a few ways.
 //!
-//! Tests use it to show that they would notice: [`bites`](crate::bites) for the conformance suite, and the prover's and the command
+//! Tests use it to show that they would notice: [`bites`](mod@crate::bites) for the conformance suite, and the prover's and the command
 //! line's own for proofs. Everything but the one result comes from the backend inside.
 
 mod fault;
