@@ -1,7 +1,10 @@
 //! Fields and groups as algebra: axioms, agreement with arbitrary-precision integers, and the curve equations.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
-use cuzk_core::curve::{BaseField, Curve, Element, Fp, Fp2, G1, G2, Root, Scalar, as_bytes};
+use cuzk_core::curve::{
+    BaseField, Curve, Element, Fp, Fp2, G1, G2, Root, Scalar, as_bytes, canonical_limbs, from_raw_limbs,
+    raw_limbs, scalar_add, scalar_sub,
+};
 use ff::{Field, PrimeField};
 use group::{Curve as _, Group, GroupEncoding, prime::PrimeCurveAffine};
 use num_bigint::BigUint;
@@ -215,6 +218,10 @@ proptest! {
         // In memory: times 2^256 mod r, fully reduced.
         let in_memory = BigUint::from_bytes_le(as_bytes(&[a]));
         prop_assert_eq!(in_memory, (integer(a) << 256) % &r);
+        prop_assert_eq!(scalar_add(&a, &b), a + b);
+        prop_assert_eq!(scalar_sub(&a, &b), a - b);
+        prop_assert_eq!(big(&canonical_limbs(&a)), integer(a));
+        prop_assert_eq!(from_raw_limbs(raw_limbs(&a)), a);
     }
 }
 
