@@ -133,16 +133,18 @@ fn setup_reports_every_point_and_can_be_cancelled() {
         }
     }
     let captured = capture(Chain { start: Some(Scalar::from(2)), steps: 6, publish: 5 }).unwrap();
-    let watch = Arc::new(Watch::default());
-    let control = Control { observer: watch.clone(), ..Control::default() };
     let waste = ToxicWaste::from_seed(b"watched");
-    setup(&captured.matrices, SetupForm::OddCoset, Root::Five, &waste, &control).unwrap();
-    let done = watch.done.lock().unwrap();
-    assert!(done.is_sorted());
-    assert_eq!(done.last().copied(), Some(watch.total.load(Ordering::SeqCst)));
-    control.cancel.cancel();
-    let outcome = setup(&captured.matrices, SetupForm::OddCoset, Root::Five, &waste, &control);
-    assert!(matches!(outcome, Err(SetupError::Cancelled)));
+    for form in [SetupForm::Monomial, SetupForm::OddCoset] {
+        let watch = Arc::new(Watch::default());
+        let control = Control { observer: watch.clone(), ..Control::default() };
+        setup(&captured.matrices, form, Root::Five, &waste, &control).unwrap();
+        let done = watch.done.lock().unwrap();
+        assert!(done.is_sorted());
+        assert_eq!(done.last().copied(), Some(watch.total.load(Ordering::SeqCst)));
+        control.cancel.cancel();
+        let outcome = setup(&captured.matrices, form, Root::Five, &waste, &control);
+        assert!(matches!(outcome, Err(SetupError::Cancelled)));
+    }
 }
 
 #[test]

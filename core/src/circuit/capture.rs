@@ -2,6 +2,29 @@
 //!
 //! Inputs and auxiliary variables may be allocated in any order; z = [1, inputs, auxiliary] is put in order at the end. The
 //! matrices are those that bellperson's key generator sees, so a key made by either fits.
+//!
+//! ```
+//! use bellpepper_core::{Circuit, ConstraintSystem, SynthesisError};
+//! use cuzk_core::circuit::{capture_blank, witness_of};
+//! use cuzk_core::curve::Scalar;
+//!
+//! struct Square(Option<Scalar>);
+//!
+//! impl Circuit<Scalar> for Square {
+//!     fn synthesize<CS: ConstraintSystem<Scalar>>(self, cs: &mut CS) -> Result<(), SynthesisError> {
+//!         let root = cs.alloc(|| "root", || self.0.ok_or(SynthesisError::AssignmentMissing))?;
+//!         let square = cs.alloc_input(|| "square", || self.0.map(|x| x * x).ok_or(SynthesisError::AssignmentMissing))?;
+//!         cs.enforce(|| "square", |lc| lc + root, |lc| lc + root, |lc| lc + square);
+//!         Ok(())
+//!     }
+//! }
+//!
+//! let matrices = capture_blank(Square(None))?;
+//! assert_eq!((matrices.constraints, matrices.inputs, matrices.aux), (1, 2, 1));
+//! let z = witness_of(Square(Some(Scalar::from(3))), &matrices)?;
+//! assert_eq!(z, [1, 9, 3].map(Scalar::from));
+//! # Ok::<(), cuzk_core::circuit::CaptureError>(())
+//! ```
 
 use std::sync::Arc;
 

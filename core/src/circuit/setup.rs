@@ -188,7 +188,14 @@ impl Scalars {
             let over = if v < matrices.inputs { gamma } else { delta };
             *e = (waste.beta * a[v] + waste.alpha * b[v] + *e) * over;
         });
-        Ok(Self { a, b, ext, h })
+        let mut scalars = Self { a, b, ext, h };
+        if quotient.form == QuotientForm::Monomial {
+            // bellman's files leave the identity out, snarkjs's hold it.
+            for query in [&mut scalars.a, &mut scalars.b] {
+                query.retain(|s| !bool::from(s.is_zero()));
+            }
+        }
+        Ok(scalars)
     }
 
     fn count(&self) -> usize {
@@ -305,12 +312,6 @@ impl<B: Backend> Maker<'_, B> {
         let ic = self.points::<G1>(g1, ic)?;
         let l = EncodedPoints::from_points(&self.points::<G1>(g1, l)?);
         let h = EncodedPoints::from_points(&self.points::<G1>(g1, &h)?);
-        // bellman's files leave the identity out, snarkjs's hold it.
-        let kept = |s: Vec<Scalar>| match monomial {
-            true => s.into_iter().filter(|s| !bool::from(s.is_zero())).collect(),
-            false => s,
-        };
-        let (a, b) = (kept(a), kept(b));
         let a = EncodedPoints::from_points(&self.points::<G1>(g1, &a)?);
         let b1 = EncodedPoints::from_points(&self.points::<G1>(g1, &b)?);
         let b2 = EncodedPoints::from_points(&self.points::<G2>(g2, &b)?);
