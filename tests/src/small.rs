@@ -1,6 +1,6 @@
 //! A circuit small enough to be proved a thousand times: bits, a chain of products, one public output.
 
-use cuzk_core::circuit::{Matrices, MatricesBuilder, TooManyEntries};
+use cuzk_core::circuit::{Matrices, MatricesBuilder, MatricesError};
 use cuzk_core::curve::Scalar;
 use ff::Field;
 
@@ -15,7 +15,7 @@ const VALUE: u32 = BIT + BITS;
 ///
 /// # Errors
 /// Never: it is small.
-pub fn circuit() -> Result<Matrices, TooManyEntries> {
+pub fn circuit() -> Result<Matrices, MatricesError> {
     let one = Scalar::ONE;
     let mut builder = MatricesBuilder::default();
     let mut row = |a: &[(u32, Scalar)], b: &[(u32, Scalar)], c: &[(u32, Scalar)]| {

@@ -5,12 +5,12 @@ use cuzk_core::backend::OpenOptions;
 use cuzk_core::backend::cpu::CpuBackend;
 use cuzk_core::circuit::{Matrices, check};
 use cuzk_core::curve::Scalar;
-use cuzk_core::key::ProvingKey;
+use cuzk_core::key::{ProvingKey, VerifyingKey};
 use cuzk_core::progress::Control;
 use cuzk_core::prover::{
     Blinding, KeyShape, Partition, Placement, Plan, PlanRequest, ProofOutput, ProveError, load_key, prove_on,
 };
-use cuzk_core::verify::{verify, verify_batch};
+use cuzk_core::verify::{VerifyError, verify, verify_batch};
 use cuzk_core::witness::{PackedWitness, Witness};
 use cuzk_tests::fixtures::{self, Fixture};
 use ff::Field;
@@ -191,6 +191,14 @@ fn tampered_proofs_are_refused() {
         let batch = [(inputs.clone(), good), (inputs.clone(), *proof)];
         assert_eq!(verify_batch(&vk, &batch), Ok(false), "tampering {i}");
     }
+    let counts = VerifyError::InputCount { expected: inputs.len(), found: 0 };
+    assert_eq!(verify(&vk, &[], &good), Err(counts));
+    let batch = [(inputs.clone(), good), (vec![inputs[0]; 2], good)];
+    let counts = VerifyError::BatchInputCount { index: 1, expected: inputs.len(), found: 2 };
+    assert_eq!(verify_batch(&vk, &batch), Err(counts));
+    assert_eq!(verify_batch(&vk, &[]), Ok(true));
+    let empty = VerifyingKey { ic: Vec::new(), ..vk.clone() };
+    assert_eq!(verify(&empty, &[], &good), Err(VerifyError::EmptyKey));
     // (-A, -B, C) is another valid proof of the same statement.
     assert_eq!(verify(&vk, &inputs, &cuzk_core::Proof { a: -good.a, b: -good.b, c: good.c }), Ok(true));
 }

@@ -31,7 +31,7 @@ use std::sync::Arc;
 use bellpepper_core::{Circuit, ConstraintSystem, Index, LinearCombination, SynthesisError, Variable};
 use ff::Field;
 
-use super::{Matrices, MatricesBuilder, TooManyEntries};
+use super::{Matrices, MatricesBuilder, MatricesError};
 use crate::curve::Scalar;
 
 /// A circuit with the witness it was recorded with.
@@ -58,8 +58,8 @@ pub enum CaptureError {
     #[error("synthesis failed: {0}")]
     Synthesis(Arc<SynthesisError>),
     /// The circuit is beyond what one block holds.
-    #[error("{0}")]
-    TooManyEntries(#[from] Arc<TooManyEntries>),
+    #[error(transparent)]
+    Matrices(#[from] MatricesError),
     /// More than 2^31 variables of a kind.
     #[error("more than 2^31 {kind} variables")]
     TooManyVariables {
@@ -169,7 +169,7 @@ impl Recorder {
         }
         let inputs = self.inputs as u32;
         self.builder.remap_columns(|col| if col & AUX == 0 { col } else { (col ^ AUX) + inputs });
-        let matrices = self.builder.finish(self.inputs, self.aux, true).map_err(Arc::new)?;
+        let matrices = self.builder.finish(self.inputs, self.aux, true)?;
         Ok((matrices, self.assignment))
     }
 
@@ -191,7 +191,7 @@ impl Recorder {
             let col = u32::try_from(index).ok().filter(|i| *i < AUX);
             self.terms.push((col.ok_or(CaptureError::TooManyVariables { kind })? | tag, *coefficient));
         }
-        Ok(self.builder.push_row(matrix, &mut self.terms).map_err(Arc::new)?)
+        Ok(self.builder.push_row(matrix, &mut self.terms)?)
     }
 }
 

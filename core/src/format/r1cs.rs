@@ -69,7 +69,7 @@ pub fn read(source: &Source) -> Result<R1cs> {
         ));
     }
     let too_many =
-        |e: crate::circuit::TooManyEntries| FormatError::content(source.name(), "section 2", None, e, "more");
+        |e: crate::circuit::MatricesError| FormatError::content(source.name(), "section 2", None, e, "more");
     let mut builder = MatricesBuilder::default();
     let mut coefficients = Coefficients::new(<Scalar as ff::Field>::ONE);
     let mut terms = Vec::new();

@@ -64,6 +64,7 @@ fn verifies_on_other_root<B: Backend>(
         return Ok(false);
     }
     run.check()?;
+    // Beside the next partition's work, so the device may not have the memory; the message then says that.
     let op = Quotient { root: key.quotient.root.other(), ..key.quotient };
     let stream = backend.device().stream("other root")?;
     let z = load::witness(backend, &stream, &failed.partition.witness)?;

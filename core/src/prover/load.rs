@@ -8,8 +8,8 @@ use group::prime::PrimeCurveAffine;
 use super::plan::{CHUNK_BYTES, QUERIES};
 use super::{Placement, Plan, ProveError};
 use crate::backend::{
-    Backend, Buffer, Device, DeviceBlock, DeviceCodes, DeviceKey, DeviceMatrix, DeviceQuery, Expand,
-    KeyBases, PackedBits, PointEncoding, PointReport, Result as BackendResult, Stream,
+    Backend, Buffer, Device, DeviceBlock, DeviceCodes, DeviceKey, DeviceKind, DeviceMatrix, DeviceQuery,
+    Expand, KeyBases, PackedBits, PointEncoding, PointReport, Result as BackendResult, Stream,
 };
 use crate::circuit::{Block, Codes, Matrices, Matrix};
 use crate::curve::{Curve, G1, Scalar};
@@ -273,6 +273,18 @@ fn check_packed(packed: &PackedWitness) -> Result<(), Misfit> {
     }
 }
 
+/// The form in which a witness goes to a device with memory of its own: packed where that is at most a quarter of the dense one, which
+/// is what the memory plan counts. To the host's own memory it goes as it is.
+fn travelling(witness: &Witness, kind: DeviceKind) -> Witness {
+    if let (Witness::Dense(z), DeviceKind::DiscreteGpu) = (witness, kind) {
+        let packed = PackedWitness::from_dense(z);
+        if packed.bytes() <= z.len() * size_of::<Scalar>() / 4 {
+            return Witness::Packed(Arc::new(packed));
+        }
+    }
+    witness.clone()
+}
+
 /// z on the device in dense form. The witness has been checked.
 pub(super) fn witness<B: Backend>(
     backend: &B,
@@ -280,7 +292,7 @@ pub(super) fn witness<B: Backend>(
     witness: &Witness,
 ) -> BackendResult<Buffer<B, Scalar>> {
     let device = backend.device();
-    match witness {
+    match &travelling(witness, device.info().kind) {
         Witness::Dense(z) => device.upload_new(stream, "witness", z),
         Witness::Packed(packed) => {
             let mut z = device.alloc("witness", packed.len)?;

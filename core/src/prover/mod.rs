@@ -47,7 +47,7 @@ use run::Run;
 /// One circuit instance to be proved.
 #[derive(Clone, Debug)]
 pub struct Partition {
-    /// z.
+    /// z. A packed one travels as it is; the memory plan reserves a quarter of the dense form for it.
     pub witness: Witness,
     /// What the proof must verify against, without the constant 1; `None` takes them from z, where nothing else states them.
     pub public_inputs: Option<Vec<Scalar>>,
