@@ -6,7 +6,7 @@ use blstrs::{Bls12, Scalar};
 use cuzk_core::backend::QuotientForm;
 use cuzk_core::curve::{Curve, G1Affine, G2Affine, Root};
 use cuzk_core::format::point::{Identity, decode_checked};
-use cuzk_core::format::{Source, json, params, proof, vk, zkey};
+use cuzk_core::format::{Source, gnark, json, params, proof, vk, zkey};
 use cuzk_core::key::{EncodedPoints, ProvingKey, Variables};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -205,4 +205,18 @@ fn a_key_of_the_other_form_is_not_written() {
     let error = vk::write(&mut Vec::new(), &vk).unwrap_err().to_string();
     assert!(error.contains("beta in G1"), "{error}");
     let _: (G1Affine, G2Affine) = (vk.beta_g1, vk.beta_g2);
+}
+
+/// The fixtures beside circom's, which fuzzing starts from, are the key above and a proof of mul3.
+#[test]
+fn fixtures_are_reproducible() {
+    let p = json::read_proof(&fixture("mul3/proof_1.json")).unwrap();
+    for (name, bytes) in [
+        ("squarings.params", bytes_of(&parameters())),
+        ("squarings.vk", written(|out| vk::write(out, &small_key().vk))),
+        ("mul3.proof", proof::to_bytes(&p).unwrap().to_vec()),
+        ("mul3.gnark", gnark::to_bytes(&p).unwrap().to_vec()),
+    ] {
+        assert!(fixture(&format!("../bellman/{name}")).bytes() == bytes, "{name}");
+    }
 }
