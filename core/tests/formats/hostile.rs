@@ -70,7 +70,7 @@ fn cut_at_any_byte() {
 fn any_word_at_its_extremes() {
     for (name, bytes) in files() {
         // Counts are in the heads and between sections; points and values in between are sampled.
-        let step = 4 * bytes.len().div_ceil(1200);
+        let step = 4 * bytes.len().div_ceil(600);
         for at in (0..bytes.len().saturating_sub(4)).step_by(step) {
             for word in [u32::MAX, 1 << 24] {
                 let mut changed = bytes.clone();
