@@ -14,6 +14,13 @@ fn fill(bytes: &mut [u8]) -> Result<(), NoRandomness> {
     OsRng.try_fill_bytes(bytes).map_err(|e| NoRandomness(e.to_string()))
 }
 
+/// From the system.
+pub(crate) fn bytes<const N: usize>() -> Result<[u8; N], NoRandomness> {
+    let mut bytes = [0; N];
+    fill(&mut bytes)?;
+    Ok(bytes)
+}
+
 /// Uniform among the scalars that are not zero.
 pub(crate) fn scalar() -> Result<Scalar, NoRandomness> {
     let mut bytes = [0u8; 64];

@@ -12,13 +12,14 @@ use rayon::prelude::*;
 
 use super::{EncodedPoints, ProvingKey};
 use crate::backend::QuotientForm;
-use crate::curve::Curve;
+use crate::backend::cpu::subgroup;
+use crate::curve::{Curve, Element};
 use crate::format::FileIdentity;
 use crate::format::point::{self, Identity, PointError};
 use crate::progress::{Control, Stage};
 
 /// Points per task and between two looks at the cancellation: some tens of milliseconds.
-const CHUNK: usize = 512;
+const CHUNK: usize = 8192;
 
 /// Why a key did not pass.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -105,7 +106,9 @@ impl Check<'_> {
         if self.control.cancel.is_cancelled() {
             return Err(CheckError::Cancelled);
         }
-        for (index, bytes) in range.clone().zip(points.chunk(range.clone()).chunks_exact(C::BYTES)) {
+        let encoded = || range.clone().zip(points.chunk(range.clone()).chunks_exact(C::BYTES));
+        let good = range.len() >= subgroup::WORTHWHILE && all_good(encoded().map(|e| e.1), points, identity);
+        for (index, bytes) in encoded().filter(|_| !good) {
             if let Err(found) = point::decode_checked::<C>(bytes, points.encoding(), identity) {
                 let offset = points.offset() + index * C::BYTES;
                 let expected = match identity {
@@ -126,6 +129,21 @@ impl Check<'_> {
         self.control.advance(Stage::CheckPoints, done);
         Ok(())
     }
+}
+
+/// Whether all points are good, found out together; if not, or if there is no randomness for it, they are looked at one by one.
+fn all_good<'a, C: Curve>(
+    encoded: impl Iterator<Item = &'a [u8]>,
+    points: &EncodedPoints<C>,
+    identity: Identity,
+) -> bool {
+    let one = |bytes| {
+        let p = point::decode::<C>(bytes, points.encoding()).ok()?;
+        let fine = if p == C::Affine::zeroed() { identity == Identity::Allowed } else { C::is_on_curve(&p) };
+        fine.then_some(p)
+    };
+    let decoded: Option<Vec<C::Affine>> = encoded.map(one).collect();
+    decoded.is_some_and(|decoded| subgroup::all_in_subgroup::<C>(&decoded).unwrap_or(false))
 }
 
 /// Remembers which files passed, in a folder that the caller names: one small file per state of a key file.

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use cuzk_core::curve::{Curve, Fp, G1, G1Affine};
+use cuzk_core::curve::{BaseField, Curve, Fp, G1, G1Affine};
 use cuzk_core::format::{Source, params, zkey};
 use cuzk_core::key::{CheckError, CheckedCache, EncodedPoints, ProvingKey, check_key};
 use cuzk_core::progress::{Control, Observer, Progress, Stage};
@@ -90,12 +90,19 @@ fn the_first_bad_point_is_named() {
     let good = cuzk_core::format::point::decode::<G1>(key.h.chunk(0..1), key.h.encoding()).unwrap();
     let (x, _) = G1::coordinates(&good);
     let bad = G1::from_coordinates(x, Fp::from_montgomery([1, 0, 0, 0, 0, 0]).unwrap());
-    let mut points: Vec<G1Affine> = vec![good; 4096];
-    points[4095] = bad;
-    points[1800] = bad;
-    key.a.points = EncodedPoints::from_points(&points);
-    for _ in 0..20 {
-        assert!(check(&key).unwrap_err().to_string().contains("A query, point 1800 "));
+    // (0, 2) has order 3.
+    let outside = G1::from_coordinates(Fp::default(), Fp::ONE.double());
+    for (bad, what) in [(bad, "not on the curve"), (outside, "not in the subgroup of order r")] {
+        let mut points: Vec<G1Affine> = vec![good; 20_000];
+        key.a.points = EncodedPoints::from_points(&points);
+        check(&key).unwrap();
+        points[19_999] = bad;
+        points[9_000] = bad;
+        key.a.points = EncodedPoints::from_points(&points);
+        for _ in 0..3 {
+            let message = check(&key).unwrap_err().to_string();
+            assert!(message.contains("A query, point 9000 ") && message.ends_with(what), "{message}");
+        }
     }
 }
 

@@ -21,6 +21,7 @@ mod points;
 mod pointwise;
 mod segments;
 mod spmv;
+pub(crate) mod subgroup;
 #[cfg(test)]
 mod tests;
 
