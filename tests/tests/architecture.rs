@@ -33,10 +33,12 @@ const EDGES: &[(&str, &[&str])] = &[
 /// Test-only crates may depend on anything of ours.
 const TEST_CRATES: &[&str] = &["cuzk-tests", "cuzk-fuzz"];
 
-/// The only files that may contain `unsafe`, each for one reason: FFI, views of plain data, maps, launches.
+/// The only files that may contain `unsafe`, each for one reason: FFI, views of plain data, maps, launches, and
+/// vector instructions behind a check of the processor.
 const UNSAFE_FILES: &[&str] = &[
     "core/src/curve/blst.rs",
     "core/src/curve/element.rs",
+    "core/src/curve/ifma/mod.rs",
     "core/src/format/mmap.rs",
     "backend-cuda/src/ffi.rs",
     "backend-cuda/src/launch.rs",

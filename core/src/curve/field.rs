@@ -6,6 +6,9 @@ use super::blst as ffi;
 
 /// What curve formulas need of a coordinate field.
 pub trait BaseField: Copy + Send + Sync + PartialEq + std::fmt::Debug + Default + 'static {
+    /// Points with coordinates in this field, in the form of the vector unit.
+    #[cfg(target_arch = "x86_64")]
+    type Packed: super::ifma::PackedPoint<Self>;
     /// 1 in Montgomery form.
     const ONE: Self;
     /// a + b
@@ -140,6 +143,8 @@ impl Fp2 {
 }
 
 impl BaseField for Fp {
+    #[cfg(target_arch = "x86_64")]
+    type Packed = super::ifma::Packed<1>;
     const ONE: Self = Self(blst_fp { l: R });
     #[inline(always)]
     fn add(&self, b: &Self) -> Self {
@@ -171,6 +176,8 @@ impl BaseField for Fp {
 }
 
 impl BaseField for Fp2 {
+    #[cfg(target_arch = "x86_64")]
+    type Packed = super::ifma::Packed<2>;
     const ONE: Self = Self(blst_fp2 { fp: [blst_fp { l: R }, blst_fp { l: [0; 6] }] });
     #[inline(always)]
     fn add(&self, b: &Self) -> Self {

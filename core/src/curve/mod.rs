@@ -9,6 +9,8 @@ mod blst;
 mod element;
 mod field;
 mod group;
+#[cfg(target_arch = "x86_64")]
+pub mod ifma;
 mod root;
 mod scalar;
 

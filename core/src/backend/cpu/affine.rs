@@ -23,6 +23,11 @@ impl<F: BaseField> Point<F> {
         self.x.is_zero() && self.y.is_zero()
     }
 
+    #[inline(always)]
+    pub(super) fn negated(&self) -> Self {
+        Self { x: self.x, y: self.y.negate_if(true) }
+    }
+
     /// `p`, or its negative.
     #[inline(always)]
     pub(super) fn load<C: Curve<Base = F>>(p: &C::Affine, negate: bool) -> Self {

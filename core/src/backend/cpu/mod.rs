@@ -15,6 +15,7 @@ mod affine;
 mod classify;
 mod expand;
 mod fixed_base;
+mod kernel;
 pub mod msm;
 pub mod ntt;
 mod points;

@@ -6,8 +6,8 @@
 
 use rayon::prelude::*;
 
-use super::affine::{Batch, Point, sum_runs};
-use crate::curve::{Curve, Element};
+use super::kernel::Kernel;
+use crate::curve::Curve;
 
 /// A reference to a base: its index, doubled, plus 1 for its negative. So at most 2^31 bases at a time.
 pub(super) type Ref = u32;
@@ -16,6 +16,14 @@ pub(super) type Ref = u32;
 #[inline(always)]
 pub(super) fn reference(index: usize, negate: bool) -> Ref {
     (index as u32) << 1 | u32::from(negate)
+}
+
+/// Where the points of references are.
+pub(super) enum Source<'a, C: Curve, K: Kernel<C>> {
+    /// As keys hold them: for points that are used once.
+    Affine(&'a [C::Affine]),
+    /// In the kernel's own form.
+    Loaded(&'a [K::Point]),
 }
 
 /// A stretch of a list of references, from where the previous one ends.
@@ -27,57 +35,59 @@ pub(super) struct Segment {
     pub(super) end: u32,
 }
 
-/// Points per block, by size: a block's points, denominators and products stay within half a megabyte of second-level cache, and 2,000
-/// to 4,000 points make an inversion cheap for every round but the last few.
-fn block_size<C: Curve>(total: usize) -> usize {
-    let most = if C::BYTES <= 96 { 4096 } else { 2048 };
-    // Small lists are split for the threads' sake, down to where inversions would show.
-    (total / (2 * rayon::current_num_threads())).clamp(512, most)
+/// Small lists are split for the threads' sake, down to where inversions would show.
+fn block_size<C: Curve, K: Kernel<C>>(total: usize) -> usize {
+    (total / (2 * rayon::current_num_threads())).clamp(512, K::BLOCK)
 }
 
-/// The sum of every segment that is not empty, in their order. `segments` end in ascending order, the last at `refs.len()`.
-pub(super) fn sum_segments<C: Curve>(
-    bases: &[C::Affine],
+/// The sum of every segment that is not empty, in their order. `segments` end in ascending order, the last at `refs.len()`; references
+/// are to points that exist.
+pub(super) fn sum_segments<C: Curve, K: Kernel<C>>(
+    source: &Source<'_, C, K>,
     refs: &[Ref],
     segments: &[Segment],
-) -> Vec<(u32, C::Affine)> {
-    let size = block_size::<C>(refs.len());
+) -> Vec<(u32, K::Point)> {
+    let size = block_size::<C, K>(refs.len());
     let blocks: Vec<_> = refs
         .par_chunks(size)
         .enumerate()
-        .map_init(Workspace::<C>::default, |workspace, (block, refs)| {
-            workspace.sum_block(bases, refs, segments, block * size)
+        .map_init(Task::<C, K>::default, |task, (block, refs)| {
+            task.sum_block(source, refs, segments, block * size)
         })
         .collect();
-    join::<C>(blocks.concat())
+    join::<C, K>(blocks.concat())
 }
 
-struct Workspace<C: Curve> {
-    points: Vec<Point<C::Base>>,
+/// What a thread reuses from block to block.
+struct Task<C: Curve, K: Kernel<C>> {
+    points: Vec<K::Point>,
     lens: Vec<u32>,
-    batch: Batch<C::Base>,
+    workspace: K::Workspace,
 }
 
-impl<C: Curve> Default for Workspace<C> {
+impl<C: Curve, K: Kernel<C>> Default for Task<C, K> {
     fn default() -> Self {
-        Self { points: Vec::new(), lens: Vec::new(), batch: Batch::default() }
+        Self { points: Vec::new(), lens: Vec::new(), workspace: K::Workspace::default() }
     }
 }
 
-impl<C: Curve> Workspace<C> {
+impl<C: Curve, K: Kernel<C>> Task<C, K> {
     /// Sums of the parts of segments that lie in `refs`, which stand at `start` of the whole list.
     fn sum_block(
         &mut self,
-        bases: &[C::Affine],
+        source: &Source<'_, C, K>,
         refs: &[Ref],
         segments: &[Segment],
         start: usize,
-    ) -> Vec<(u32, C::Affine)> {
+    ) -> Vec<(u32, K::Point)> {
         self.points.clear();
-        self.points.extend(refs.iter().map(|r| match bases.get((r >> 1) as usize) {
-            Some(base) => Point::load::<C>(base, r & 1 == 1),
-            None => Point::default(),
-        }));
+        match source {
+            Source::Affine(bases) => K::load(bases, refs, &mut self.points),
+            Source::Loaded(points) => self.points.extend(refs.iter().map(|r| {
+                let point = &points[(r >> 1) as usize];
+                if r & 1 == 1 { K::negated(point) } else { *point }
+            })),
+        }
         self.lens.clear();
         let mut ids = Vec::new();
         let (mut at, end) = (start, start + refs.len());
@@ -92,30 +102,28 @@ impl<C: Curve> Workspace<C> {
                 break;
             }
         }
-        sum_runs(&mut self.points, &mut self.lens, &mut self.batch);
-        ids.into_iter().zip(&self.points).map(|(id, p)| (id, p.store::<C>())).collect()
+        K::sum_runs(&mut self.points, &mut self.lens, &mut self.workspace);
+        ids.into_iter().zip(self.points.iter().copied()).collect()
     }
 }
 
 /// Adds up neighbours with the same id. Only those are summed again: their number falls by thousands from level to level, down to one
 /// block, where none is left.
-fn join<C: Curve>(sums: Vec<(u32, C::Affine)>) -> Vec<(u32, C::Affine)> {
-    let mut out: Vec<(u32, C::Affine)> = Vec::with_capacity(sums.len());
+fn join<C: Curve, K: Kernel<C>>(sums: Vec<(u32, K::Point)>) -> Vec<(u32, K::Point)> {
+    let mut out: Vec<(u32, K::Point)> = Vec::with_capacity(sums.len());
     let mut points = Vec::new();
     let mut segments: Vec<Segment> = Vec::new();
     for run in sums.chunk_by(|a, b| a.0 == b.0) {
-        match run {
-            [single] => out.push(*single),
-            run => {
-                out.push((run[0].0, C::Affine::zeroed()));
-                points.extend(run.iter().map(|r| r.1));
-                segments.push(Segment { id: (out.len() - 1) as u32, end: points.len() as u32 });
-            }
+        // Where there are more, their sum replaces the first.
+        out.push(run[0]);
+        if run.len() > 1 {
+            points.extend(run.iter().map(|r| r.1));
+            segments.push(Segment { id: (out.len() - 1) as u32, end: points.len() as u32 });
         }
     }
     if !points.is_empty() {
         let refs: Vec<Ref> = (0..points.len()).map(|i| reference(i, false)).collect();
-        for (at, sum) in sum_segments::<C>(&points, &refs, &segments) {
+        for (at, sum) in sum_segments::<C, K>(&Source::Loaded(&points), &refs, &segments) {
             out[at as usize].1 = sum;
         }
     }

@@ -9,7 +9,8 @@ use group::Group;
 use rayon::prelude::*;
 
 use super::digits::Recoded;
-use crate::backend::cpu::segments::{Ref, Segment, reference, sum_segments};
+use crate::backend::cpu::kernel::Kernel;
+use crate::backend::cpu::segments::{Ref, Segment, Source, reference, sum_segments};
 use crate::curve::Curve;
 
 /// Digits that are in work at once: windows are taken together until they have about so many, which gives small MSMs full batches and
@@ -17,7 +18,11 @@ use crate::curve::Curve;
 const GROUP: usize = 1 << 20;
 
 /// The sums of all windows, lowest first.
-pub(super) fn window_sums<C: Curve>(bases: &[C::Affine], recoded: &Recoded) -> Vec<C::Projective> {
+pub(super) fn window_sums<C: Curve, K: Kernel<C>>(
+    bases: &[C::Affine],
+    recoded: &Recoded,
+) -> Vec<C::Projective> {
+    let points = load::<C, K>(bases, recoded.refs());
     let mut sums = Vec::with_capacity(recoded.windows());
     while sums.len() < recoded.windows() {
         let (first, mut last, mut digits) = (sums.len(), sums.len(), 0);
@@ -25,14 +30,28 @@ pub(super) fn window_sums<C: Curve>(bases: &[C::Affine], recoded: &Recoded) -> V
             digits += recoded.reaching(last);
             last += 1;
         }
-        sums.extend(group_sums::<C>(bases, recoded, first, last));
+        sums.extend(group_sums::<C, K>(&points, recoded, first, last));
     }
     sums
 }
 
+/// The bases of the recoded scalars with their signs, in the kernel's form, once for all windows.
+fn load<C: Curve, K: Kernel<C>>(bases: &[C::Affine], refs: &[Ref]) -> Vec<K::Point> {
+    const PIECE: usize = 1 << 10;
+    let pieces: Vec<Vec<K::Point>> = refs
+        .par_chunks(PIECE)
+        .map(|refs| {
+            let mut points = Vec::with_capacity(refs.len());
+            K::load(bases, refs, &mut points);
+            points
+        })
+        .collect();
+    pieces.concat()
+}
+
 /// Sums of windows `first..last`.
-fn group_sums<C: Curve>(
-    bases: &[C::Affine],
+fn group_sums<C: Curve, K: Kernel<C>>(
+    points: &[K::Point],
     recoded: &Recoded,
     first: usize,
     last: usize,
@@ -47,9 +66,9 @@ fn group_sums<C: Curve>(
         let global = |s: Segment| Segment { id: w as u32 * shape.buckets + s.id, end: start + s.end };
         segments.extend(window_segments.into_iter().map(global));
     }
-    let buckets = sum_segments::<C>(bases, &refs, &segments);
+    let buckets = sum_segments::<C, K>(&Source::Loaded(points), &refs, &segments);
     drop(refs);
-    let lines = shape.lines::<C>(&buckets, last - first);
+    let lines = shape.lines::<C, K>(&buckets, last - first);
     let mut sums = vec![C::Projective::identity(); last - first];
     sums.par_iter_mut().enumerate().for_each(|(w, sum)| *sum = shape.weigh::<C>(&lines[w]));
     sums
@@ -76,8 +95,12 @@ impl Shape {
     }
 
     /// Row sums and column sums of every window, those with weight 0 left out. `buckets` ascend by window and number.
-    fn lines<C: Curve>(&self, buckets: &[(u32, C::Affine)], windows: usize) -> Vec<[Line<C>; 2]> {
-        let points: Vec<C::Affine> = buckets.iter().map(|b| b.1).collect();
+    fn lines<C: Curve, K: Kernel<C>>(
+        &self,
+        buckets: &[(u32, K::Point)],
+        windows: usize,
+    ) -> Vec<[Line<C>; 2]> {
+        let points: Vec<K::Point> = buckets.iter().map(|b| b.1).collect();
         let mut refs: Vec<Ref> = Vec::with_capacity(2 * points.len());
         let mut segments: Vec<Segment> = Vec::new();
         let mut add = |id: u32, at: usize| {
@@ -107,9 +130,9 @@ impl Shape {
             start += of_window.len();
         }
         let mut lines: Vec<[Line<C>; 2]> = vec![[Vec::new(), Vec::new()]; windows];
-        for (id, sum) in sum_segments::<C>(&points, &refs, &segments) {
+        for (id, sum) in sum_segments::<C, K>(&Source::Loaded(&points), &refs, &segments) {
             let (line, weight) = (id / self.buckets, id % self.buckets);
-            lines[line as usize / 2][line as usize % 2].push((weight, sum));
+            lines[line as usize / 2][line as usize % 2].push((weight, K::affine(&sum)));
         }
         lines
     }

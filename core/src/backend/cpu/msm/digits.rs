@@ -7,7 +7,7 @@
 //! difference.
 
 use super::scalars::{Terms, bit_length};
-use crate::backend::cpu::segments::{Ref, Segment};
+use crate::backend::cpu::segments::{Ref, Segment, reference};
 
 /// Magnitudes with K added, those with many digits first, so that every window reads a prefix.
 pub(super) struct Recoded {
@@ -68,6 +68,11 @@ impl Recoded {
         Self { width, windows, refs, offset, reaching }
     }
 
+    /// The bases, in the order of the recoded scalars; [`Self::sort`] refers to places in this list.
+    pub(super) fn refs(&self) -> &[Ref] {
+        &self.refs
+    }
+
     pub(super) fn width(&self) -> u32 {
         self.width
     }
@@ -93,7 +98,7 @@ impl Recoded {
         if window + 1 < all_windows(self.width) { bits - (1 << (self.width - 1)) } else { bits }
     }
 
-    /// The references of one window, sorted by bucket, and the segments of the buckets that are not empty; ids are digits' sizes.
+    /// References to the places of one window's scalars, sorted by bucket, and the segments of the buckets that are not empty; ids are digits' sizes.
     /// A counting sort: two looks at every scalar.
     pub(super) fn sort(&self, window: usize) -> (Vec<Ref>, Vec<Segment>) {
         let count = self.reaching[window];
@@ -113,10 +118,10 @@ impl Recoded {
             *n = start;
         }
         let mut refs = vec![0; end as usize];
-        for (digit, r) in digits.iter().zip(&self.refs) {
+        for (place, digit) in digits.iter().enumerate() {
             if *digit != 0 {
                 let at = &mut next[digit.unsigned_abs() as usize];
-                refs[*at as usize] = r ^ u32::from(*digit < 0);
+                refs[*at as usize] = reference(place, *digit < 0);
                 *at += 1;
             }
         }

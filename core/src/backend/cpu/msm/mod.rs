@@ -16,8 +16,9 @@ mod tests;
 
 use group::Group;
 
+use super::kernel::{Kernel, Plain};
 use super::points;
-use super::segments::{Segment, sum_segments};
+use super::segments::{self, Segment, sum_segments};
 use crate::backend::host::HostDevice;
 use crate::backend::{BackendError, Bases, Msm, Result, ScalarForm};
 use crate::curve::{Curve, Element, Scalar};
@@ -112,27 +113,38 @@ pub(super) fn memory<C: Curve>(bases: usize, streamed: bool) -> u64 {
     working_memory::<C>(bases.min(RESIDENT_CHUNK))
 }
 
-/// An upper bound for a chunk of n bases: terms and recoded terms (36 bytes each), references and digits of a group of windows, and buckets
+/// An upper bound for a chunk of n bases: terms and recoded terms (36 bytes each), loaded
+/// points (in vector form a third larger than in memory), references and digits of a group of windows, and buckets
 /// with their rows and columns, at most one per digit of a group.
 fn working_memory<C: Curve>(n: usize) -> u64 {
     let group = (1usize << 20).max(n);
     let buckets = group.min(n.saturating_mul(64));
-    (n * 72 + group.min(n.saturating_mul(64)) * 12 + buckets * (C::BYTES + 8)) as u64
+    (n * (72 + C::BYTES * 4 / 3) + group.min(n.saturating_mul(64)) * 12 + buckets * (C::BYTES * 8 / 3 + 16))
+        as u64
 }
 
 /// The sum over bases `start..start + bases.len()`.
 fn chunk_sum<C: Curve>(source: &Source<'_>, start: usize, bases: &[C::Affine]) -> C::Projective {
+    #[cfg(target_arch = "x86_64")]
+    if crate::curve::ifma::available() {
+        return sum_by::<C, super::kernel::Vector>(source, start, bases);
+    }
+    sum_by::<C, Plain>(source, start, bases)
+}
+
+/// The same with a given kernel.
+fn sum_by<C: Curve, K: Kernel<C>>(source: &Source<'_>, start: usize, bases: &[C::Affine]) -> C::Projective {
     let terms = source.terms::<C>(start, bases);
     let whole = [Segment { id: 0, end: terms.units.len() as u32 }];
-    let units = sum_segments::<C>(bases, &terms.units, &whole);
+    let units = sum_segments::<C, K>(&segments::Source::Affine(bases), &terms.units, &whole);
     let width = cost::width(&terms.lengths);
     let recoded = Recoded::new(&terms, width);
     drop(terms);
-    let windows = buckets::window_sums::<C>(bases, &recoded);
+    let windows = buckets::window_sums::<C, K>(bases, &recoded);
     let wide = windows.iter().rev().fold(C::Projective::identity(), |sum, window| {
         let shifted =
             if bool::from(sum.is_identity()) { sum } else { (0..width).fold(sum, |s, _| s.double()) };
         shifted + window
     });
-    units.iter().fold(wide, |sum, unit| sum + unit.1)
+    units.iter().fold(wide, |sum, (_, unit)| sum + K::affine(unit))
 }

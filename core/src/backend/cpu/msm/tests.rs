@@ -58,6 +58,15 @@ fn agrees<C: Curve>(sizes: &[usize]) {
         let bases = bases::<C>(n, &mut rng);
         for (name, scalars) in distributions(n, &mut rng) {
             let found = msm::<C>(&bases, &scalars);
+            // Where the processor has vector code for it, scalar code must agree.
+            let source =
+                Source { scalars: &scalars, form: ScalarForm::Montgomery, select: None, classes: None };
+            assert_eq!(
+                sum_by::<C, Plain>(&source, 0, &bases),
+                found,
+                "{} {name}, n = {n}, seed {SEED:#x}",
+                C::NAME
+            );
             assert_eq!(found, naive::<C>(&bases, &scalars), "{} {name}, n = {n}, seed {SEED:#x}", C::NAME);
         }
     }
@@ -65,12 +74,12 @@ fn agrees<C: Curve>(sizes: &[usize]) {
 
 #[test]
 fn agrees_with_naive_in_g1() {
-    agrees::<G1>(&[0, 1, 2, 3, 4, 5, 31, 32, 33, 255, 256, 257, 1023, 1025]);
+    agrees::<G1>(&[0, 1, 2, 3, 5, 31, 33, 255, 257, 1025]);
 }
 
 #[test]
 fn agrees_with_naive_in_g2() {
-    agrees::<G2>(&[0, 1, 2, 3, 33, 127, 128, 129, 513]);
+    agrees::<G2>(&[0, 1, 2, 3, 33, 129, 300]);
 }
 
 /// Large enough for several blocks and levels of joins: against the sum of k_i s_i, known for multiples of the generator.
@@ -85,6 +94,9 @@ fn agrees_for_large_and_skewed() {
             let expected: Scalar = k.iter().zip(&scalars).map(|(k, s)| *k * s).sum();
             let expected = crate::curve::G1Projective::generator() * expected;
             assert_eq!(msm::<G1>(&bases, &scalars), expected, "{name}, n = {n}, seed {SEED:#x}");
+            let source =
+                Source { scalars: &scalars, form: ScalarForm::Montgomery, select: None, classes: None };
+            assert_eq!(sum_by::<G1, Plain>(&source, 0, &bases), expected, "{name}, n = {n}, seed {SEED:#x}");
         }
         let same = vec![bases[0]; n];
         assert_eq!(msm::<G1>(&same, &vec![Scalar::ONE; n]), bases[0] * Scalar::from(n as u64));

@@ -1,0 +1,350 @@
+//! Eight additions of points at once, on processors with AVX-512 IFMA (Intel from Ice Lake, AMD from Zen 4).
+//!
+//! Points at rest are canonical and lie limb after limb, one cache line for every coordinate over Fp; loading eight of them is a
+//! transposition. The formulas are those of the scalar additions, and so is the way of sharing inversions.
+//!
+//! One of the few files with `unsafe`: the vector functions may only run where the instructions exist, which [`available`] says.
+#![expect(unsafe_code, reason = "vector instructions, behind a check of the processor")]
+
+mod lanes;
+#[cfg(test)]
+mod tests;
+
+use std::arch::x86_64::*;
+
+use ::blst::blst_fp;
+
+use super::field::{BaseField, Fp, Fp2};
+use lanes::{
+    ONE, V, add_lanes, canonical_n, constant, equal_lanes, merge, mul_n, permuted, power_of_two, scaled,
+    set_lane, split, square_n, sub_n, transposed,
+};
+
+/// Eight 52-bit limbs, little-endian.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[repr(C, align(64))]
+struct Limbs([u64; 8]);
+
+/// A point whose coordinates have N components over Fp; (0, 0) is the identity.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C, align(64))]
+pub struct Packed<const N: usize> {
+    x: [Limbs; N],
+    y: [Limbs; N],
+}
+
+/// Whether this processor has the instructions.
+pub fn available() -> bool {
+    is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512ifma")
+}
+
+/// How scalar code adds two points: for the pairs that the formula does not cover.
+pub trait Exceptional<F> {
+    /// Something to invert, not zero.
+    fn denominator(p: (F, F), q: (F, F)) -> F;
+    /// The sum, given the inverse.
+    fn add(p: (F, F), q: (F, F), inverse: F) -> (F, F);
+}
+
+/// Points of one curve in packed form.
+pub trait PackedPoint<F>: Copy + Send + Sync + std::fmt::Debug + 'static {
+    /// Working memory of [`Self::sum_runs`].
+    type Scratch: Default + Send;
+    /// From canonical coordinates.
+    fn pack(point: (F, F)) -> Self;
+    /// Appends `len` points to `out`: coordinates and whether the negative is meant, as `point` tells. Nothing where [`available`] says no.
+    fn pack_all(len: usize, point: impl Fn(usize) -> ((F, F), bool), out: &mut Vec<Self>);
+    /// The coordinates.
+    fn unpack(&self) -> (F, F);
+    /// The negative.
+    fn negated(&self) -> Self;
+    /// Reduces runs of points to their sums by rounds of pairwise additions: afterwards `points` starts with one point per run.
+    /// `lens` are the lengths of the runs, none zero, together `points.len()`. Does nothing where [`available`] says no.
+    fn sum_runs<E: Exceptional<F>>(points: &mut Vec<Self>, lens: &mut [u32], scratch: &mut Self::Scratch);
+}
+
+/// Coordinates by components.
+trait Components<const N: usize>: BaseField {
+    fn components(self) -> [Fp; N];
+    fn compose(components: [Fp; N]) -> Self;
+}
+
+impl Components<1> for Fp {
+    fn components(self) -> [Fp; 1] {
+        [self]
+    }
+    fn compose([c0]: [Fp; 1]) -> Self {
+        c0
+    }
+}
+
+impl Components<2> for Fp2 {
+    fn components(self) -> [Fp; 2] {
+        [self.c0(), self.c1()]
+    }
+    fn compose([c0, c1]: [Fp; 2]) -> Self {
+        Fp2::new(c0, c1)
+    }
+}
+
+/// Limbs of constants in the form with R = 2^384: a product by 2^416 enters the form with R = 2^416, by 2^352 leaves it. The inverse of
+/// a 2^416, read as if R were 2^384, is a^-1 2^352, and a product by 2^448 makes that a^-1 2^416.
+const ENTER: [u64; 6] = merge(&power_of_two(416));
+const LEAVE: [u64; 6] = merge(&power_of_two(352));
+const INVERTED: [u64; 6] = merge(&power_of_two(448));
+
+fn raw(limbs: [u64; 6]) -> Fp {
+    Fp(blst_fp { l: limbs })
+}
+
+fn pack<const N: usize, F: Components<N>>(x: F) -> [Limbs; N] {
+    x.components().map(|c| Limbs(split(&c.mul(&raw(ENTER)).to_montgomery())))
+}
+
+fn unpack<const N: usize, F: Components<N>>(x: &[Limbs; N]) -> F {
+    F::compose(x.map(|l| raw(merge(&l.0)).mul(&raw(LEAVE))))
+}
+
+/// p - x, and 0 for 0.
+fn negated(x: &Limbs) -> Limbs {
+    if x.0 == [0; 8] {
+        return *x;
+    }
+    const P: [u64; 8] = split(&Fp::MODULUS);
+    const MASK: u64 = (1 << 52) - 1;
+    let mut borrow = 0;
+    Limbs(std::array::from_fn(|i| {
+        let d = P[i].wrapping_sub(x.0[i]).wrapping_sub(borrow);
+        borrow = d >> 63;
+        d & MASK
+    }))
+}
+
+/// Working memory of a block.
+pub struct Scratch<const N: usize> {
+    /// Where each pair stands, and where its sum goes.
+    pairs: Vec<(u32, u32)>,
+    next: Vec<Packed<N>>,
+    denominators: Vec<[V; N]>,
+    /// Product of the denominators before, lane by lane.
+    products: Vec<[V; N]>,
+    exceptional: Vec<u8>,
+}
+
+impl<const N: usize> Default for Scratch<N> {
+    fn default() -> Self {
+        Self {
+            pairs: Vec::new(),
+            next: Vec::new(),
+            denominators: Vec::new(),
+            products: Vec::new(),
+            exceptional: Vec::new(),
+        }
+    }
+}
+
+macro_rules! packed_point {
+    ($n:literal, $f:ty) => {
+        impl PackedPoint<$f> for Packed<$n> {
+            type Scratch = Scratch<$n>;
+            fn pack((x, y): ($f, $f)) -> Self {
+                Self { x: pack(x), y: pack(y) }
+            }
+            fn unpack(&self) -> ($f, $f) {
+                (unpack(&self.x), unpack(&self.y))
+            }
+            fn pack_all(len: usize, point: impl Fn(usize) -> (($f, $f), bool), out: &mut Vec<Self>) {
+                if !available() {
+                    return;
+                }
+                let start = out.len();
+                out.extend((0..len).map(|i| {
+                    let ((x, y), negate) = point(i);
+                    let point = Self { x: split_all(x), y: split_all(y) };
+                    if negate { point.negated() } else { point }
+                }));
+                // SAFETY: `available` has been asked.
+                unsafe { enter(&mut out[start..]) };
+            }
+            #[inline]
+            fn negated(&self) -> Self {
+                Self { x: self.x, y: self.y.map(|y| negated(&y)) }
+            }
+            fn sum_runs<E: Exceptional<$f>>(
+                points: &mut Vec<Self>,
+                lens: &mut [u32],
+                scratch: &mut Scratch<$n>,
+            ) {
+                if available() {
+                    sum_runs::<$n, $f, E>(points, lens, scratch);
+                }
+            }
+        }
+    };
+}
+packed_point!(1, Fp);
+packed_point!(2, Fp2);
+
+/// Only where the instructions are available.
+fn sum_runs<const N: usize, F: Components<N>, E: Exceptional<F>>(
+    points: &mut Vec<Packed<N>>,
+    lens: &mut [u32],
+    scratch: &mut Scratch<N>,
+) where
+    Packed<N>: PackedPoint<F>,
+{
+    loop {
+        scratch.pairs.clear();
+        scratch.next.clear();
+        scratch.next.resize(points.len(), Packed { x: [Limbs::default(); N], y: [Limbs::default(); N] });
+        let (mut read, mut write) = (0, 0);
+        for len in lens.iter_mut() {
+            scratch.pairs.extend((0..*len / 2).map(|k| (read + 2 * k, write + k)));
+            (read, write) = (read + *len, write + len.div_ceil(2));
+            if *len % 2 == 1 {
+                scratch.next[write as usize - 1] = points[read as usize - 1];
+            }
+            *len = len.div_ceil(2);
+        }
+        if scratch.pairs.is_empty() {
+            return;
+        }
+        // SAFETY: the caller has asked `available`.
+        unsafe { round::<N, F, E>(points, scratch) };
+        scratch.next.truncate(write as usize);
+        std::mem::swap(points, &mut scratch.next);
+    }
+}
+
+const NOBODY: Limbs = Limbs([0; 8]);
+
+/// One coordinate of eight points; lanes without a point are 0.
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline]
+fn load<'a, const N: usize>(coordinate: impl Fn(usize) -> Option<&'a [Limbs; N]>) -> [V; N] {
+    let mut out = [[_mm512_setzero_si512(); 8]; N];
+    for (i, out) in out.iter_mut().enumerate() {
+        let mut rows = [_mm512_setzero_si512(); 8];
+        for (lane, row) in rows.iter_mut().enumerate() {
+            let limbs = coordinate(lane).map_or(&NOBODY, |c| &c[i]);
+            // SAFETY: `Limbs` is eight words, aligned to 64 bytes.
+            *row = unsafe { _mm512_load_si512(limbs.0.as_ptr().cast()) };
+        }
+        *out = transposed(rows);
+    }
+    out
+}
+
+/// Eight elements, one after the other.
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline]
+fn store<const N: usize>(v: &[V; N]) -> [[Limbs; N]; 8] {
+    let mut out = [[NOBODY; N]; 8];
+    for (i, v) in v.iter().enumerate() {
+        for (out, row) in out.iter_mut().zip(transposed(*v)) {
+            // SAFETY: `Limbs` is eight words, aligned to 64 bytes.
+            unsafe { _mm512_store_si512(out[i].0.as_mut_ptr().cast(), row) };
+        }
+    }
+    out
+}
+
+/// Limbs of an element that is still in the form with R = 2^384.
+#[inline]
+fn split_all<const N: usize, F: Components<N>>(x: F) -> [Limbs; N] {
+    x.components().map(|c| Limbs(split(&c.to_montgomery())))
+}
+
+/// From the form with R = 2^384 to that with 2^416: a 2^384 times 2^448 over 2^416.
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn enter<const N: usize>(points: &mut [Packed<N>]) {
+    let factor = constant(&const { power_of_two(448) });
+    for eight in points.chunks_mut(8) {
+        let x = load(|lane| eight.get(lane).map(|p| &p.x));
+        let y = load(|lane| eight.get(lane).map(|p| &p.y));
+        let (x, y) = (store(&scaled(&x, &factor)), store(&scaled(&y, &factor)));
+        for (lane, p) in eight.iter_mut().enumerate() {
+            *p = Packed { x: x[lane], y: y[lane] };
+        }
+    }
+}
+
+/// Adds all pairs, with one inversion.
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn round<const N: usize, F: Components<N>, E: Exceptional<F>>(points: &[Packed<N>], scratch: &mut Scratch<N>)
+where
+    Packed<N>: PackedPoint<F>,
+{
+    let Scratch { pairs, next, denominators, products, exceptional } = scratch;
+    denominators.clear();
+    products.clear();
+    exceptional.clear();
+    let one = [ONE, [0; 8]];
+    let mut product = [[_mm512_setzero_si512(); 8]; N];
+    for (component, one) in product.iter_mut().zip(one) {
+        *component = one.map(|l| _mm512_set1_epi64(l as i64));
+    }
+    let unit = product;
+    for eight in pairs.chunks(8) {
+        let first = |lane: usize| eight.get(lane).map(|(at, _)| &points[*at as usize]);
+        let second = |lane: usize| eight.get(lane).map(|(at, _)| &points[*at as usize + 1]);
+        let x1 = load(|lane| first(lane).map(|p| &p.x));
+        let x2 = load(|lane| second(lane).map(|p| &p.x));
+        let zero = [[_mm512_setzero_si512(); 8]; N];
+        let odd = equal_lanes(&x1, &x2) | equal_lanes(&x1, &zero) | equal_lanes(&x2, &zero);
+        let mut denominator = sub_n::<N, 1>(&x2, &x1);
+        for lane in (0..8).filter(|lane| odd >> lane & 1 == 1) {
+            let value = match (first(lane), second(lane)) {
+                (Some(p), Some(q)) => pack(E::denominator(p.unpack(), q.unpack())),
+                _ => store(&unit)[0],
+            };
+            for (component, limbs) in denominator.iter_mut().zip(&value) {
+                set_lane(component, lane, &limbs.0);
+            }
+        }
+        denominators.push(denominator);
+        products.push(product);
+        exceptional.push(odd);
+        product = mul_n(&product, &denominator);
+    }
+    let mut rest = inverted::<N, F>(&product);
+    for (v, eight) in pairs.chunks(8).enumerate().rev() {
+        let inverse = mul_n(&rest, &products[v]);
+        rest = mul_n(&rest, &denominators[v]);
+        let first = |lane: usize| eight.get(lane).map(|(at, _)| &points[*at as usize]);
+        let second = |lane: usize| eight.get(lane).map(|(at, _)| &points[*at as usize + 1]);
+        let x1 = load(|lane| first(lane).map(|p| &p.x));
+        let x2 = load(|lane| second(lane).map(|p| &p.x));
+        let y1 = load(|lane| first(lane).map(|p| &p.y));
+        let y2 = load(|lane| second(lane).map(|p| &p.y));
+        let lambda = mul_n(&sub_n::<N, 1>(&y2, &y1), &inverse);
+        let both = add_lanes(&x1, &x2);
+        let x3 = canonical_n(&sub_n::<N, 2>(&square_n(&lambda), &both));
+        let y3 = canonical_n(&sub_n::<N, 1>(&mul_n(&lambda, &sub_n::<N, 1>(&x1, &x3)), &y1));
+        let (x3, y3) = (store(&x3), store(&y3));
+        for (lane, (_, to)) in eight.iter().enumerate() {
+            next[*to as usize] = Packed { x: x3[lane], y: y3[lane] };
+        }
+        for lane in (0..8).filter(|lane| exceptional[v] >> lane & 1 == 1) {
+            if let (Some(p), Some(q), Some((_, to))) = (first(lane), second(lane), eight.get(lane)) {
+                let inverse = unpack(&store(&canonical_n(&inverse))[lane]);
+                next[*to as usize] = Packed::pack(E::add(p.unpack(), q.unpack(), inverse));
+            }
+        }
+    }
+}
+
+/// The inverse of every lane, with one inversion: with s4, s2, s1 exchanging lanes at those distances, the product of all lanes is
+/// P s4(P) s2(P s4(P)) s1(...), so the inverse of P is that of the product times the other three factors.
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn inverted<const N: usize, F: Components<N>>(p: &[V; N]) -> [V; N] {
+    let a = permuted::<N, 4>(p);
+    let p4 = mul_n(p, &a);
+    let b = permuted::<N, 2>(&p4);
+    let p2 = mul_n(&p4, &b);
+    let c = permuted::<N, 1>(&p2);
+    let all = store(&canonical_n(&mul_n(&p2, &c)))[0];
+    let inverse = F::compose(all.map(|l| raw(merge(&l.0)))).inverse();
+    let inverse = inverse.components().map(|c| Limbs(split(&c.mul(&raw(INVERTED)).to_montgomery())));
+    mul_n(&mul_n(&load(|_| Some(&inverse)), &a), &mul_n(&b, &c))
+}
