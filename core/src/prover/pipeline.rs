@@ -125,8 +125,11 @@ impl<B: Backend> Drop for Pipeline<B> {
         self.closing.cancel();
         self.jobs = None;
         for thread in self.threads.drain(..) {
-            // A stage catches panics; there is nothing to do about one that slipped through.
-            let _ = thread.join();
+            // The last handle may be dropped by one of these threads itself, in an observer. A stage catches panics; there is nothing to
+            // do about one that slipped through.
+            if thread.thread().id() != std::thread::current().id() {
+                let _ = thread.join();
+            }
         }
     }
 }
