@@ -220,6 +220,32 @@ mod tests {
     }
 
     #[test]
+    fn library_errors() {
+        use cuzk_core::prover::ProveError;
+        let oom =
+            BackendError::OutOfMemory { device: "d".into(), label: "l".into(), requested: 2, available: 1 };
+        let lost = BackendError::DeviceLost { device: "d".into(), op: "msm", reason: "unplugged".into() };
+        let kernel = BackendError::Kernel { name: "ntt".into(), log: "line 1".into() };
+        let not_verified = ProveError::NotVerified { message: "m".into(), differing_input: None };
+        for (error, exit) in [
+            (not_verified, Exit::Invalid),
+            (ProveError::Backend(lost), Exit::Unavailable),
+            (ProveError::Backend(oom), Exit::OutOfMemory),
+            (ProveError::Backend(kernel), Exit::Internal),
+            (ProveError::Cancelled, Exit::Cancelled),
+            (ProveError::Deadline, Exit::Cancelled),
+            (ProveError::UnknownKey(1), Exit::Internal),
+        ] {
+            let shown = error.to_string();
+            assert_eq!(Failure::from(error).exit, exit, "{shown}");
+        }
+        assert_eq!(Failure::from(CheckError::Cancelled).exit, Exit::Cancelled);
+        assert_eq!(Failure::from(SetupError::Cancelled).exit, Exit::Cancelled);
+        assert_eq!(Failure::from(SetupError::Unconstrained { wire: 3 }).exit, Exit::Usage);
+        assert_eq!(Failure::from(key::CheckError::Cancelled).exit, Exit::Cancelled);
+    }
+
+    #[test]
     fn operating_system_errors() {
         let exit = |kind: io::ErrorKind| Failure::io(Path::new("f"), &kind.into()).exit;
         assert_eq!(exit(io::ErrorKind::NotFound), Exit::Usage);

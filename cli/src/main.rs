@@ -10,12 +10,16 @@ use cuzk::output::{Output, clap_message};
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => return clap_message(&error).code().into(),
+        Err(error) => {
+            // What cannot be parsed has no flags yet, and whoever asked for JSON still wants it.
+            let json = std::env::args_os().any(|argument| argument == "--json");
+            return clap_message(&error, json).code().into();
+        }
     };
     let cancel = cuzk::interrupt::watch();
     let command = cli.command.name();
     let global = cli.global;
-    // Threads of our own stack size would hide nothing: a panic is a defect, reported as one line and code 70.
+    // A panic is a defect. It still ends in one line and the code that says so.
     let ended = std::panic::catch_unwind(|| cuzk::run(&cli, cancel));
     let exit = ended.unwrap_or_else(|_| {
         let failure = Failure::new(Exit::Internal, "internal error: please report the lines above");

@@ -113,11 +113,19 @@ fn print(text: &str) -> io::Result<()> {
     }
 }
 
-/// What clap has to say: help and version on stdout, usage errors on stderr.
-pub fn clap_message(error: &clap::Error) -> Exit {
+/// What clap has to say: help and version on stdout, usage errors on stderr, and with `json` as the one object too.
+pub fn clap_message(error: &clap::Error, json: bool) -> Exit {
     let shown = error.print();
     match (error.use_stderr(), shown) {
-        (true, _) => Exit::Usage,
+        (true, _) => {
+            let text = error.to_string();
+            let first = text.lines().next().unwrap_or_default();
+            let fields = Map::from_iter([("error".to_owned(), json!(first.trim_start_matches("error: ")))]);
+            let object = json.then(|| Output::new(true, true).object("cuzk", Exit::Usage, fields));
+            // Where stdout is closed the exit code still tells.
+            let _ = print(&object.unwrap_or_default());
+            Exit::Usage
+        }
         (false, Err(error)) if error.kind() != io::ErrorKind::BrokenPipe => Exit::Io,
         (false, _) => Exit::Ok,
     }

@@ -1,6 +1,6 @@
 //! From raw arguments to what the commands work with.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use cuzk_core::backend::OpenOptions;
 
@@ -45,6 +45,16 @@ pub fn set_threads(compute: &ComputeArgs) -> Result<()> {
         .num_threads(threads.into())
         .build_global()
         .map_err(|e| Failure::new(Exit::Io, format!("--threads {threads}: {e}")))
+}
+
+/// The same for files that are held decoded, about as large as they are.
+pub fn files_within_host_limit(compute: &ComputeArgs, files: &[&Path]) -> Result<()> {
+    let sizes: Vec<(String, u64)> = files
+        .iter()
+        .map(|path| (path.display().to_string(), std::fs::metadata(path).map_or(0, |meta| meta.len())))
+        .collect();
+    let items: Vec<(&str, u64)> = sizes.iter().map(|(name, bytes)| (name.as_str(), *bytes)).collect();
+    within_host_limit(compute, &items)
 }
 
 /// Fails where what a command is about to hold in host memory is more than the limit; `items` are named byte counts.

@@ -115,6 +115,20 @@ fn memory_limits() {
         .line("prove circom @sort16/circuit.zkey @sort16/witness_1.wtns --host-memory-limit 64KiB")
         .code(4)
         .says(&["--host-memory-limit"]);
+    for bench_of in ["field", "ntt", "msm", "spmv", "prove"] {
+        bench
+            .line(&format!("bench {bench_of} --log-n 24 --device-memory-limit 1GiB"))
+            .code(4)
+            .says(&["out of memory", "bytes"]);
+        let limited = format!("bench {bench_of} --log-n 12 --host-memory-limit 64KiB");
+        bench.line(&limited).code(4).says(&["--host-memory-limit is 65536"]);
+    }
+    bench.line("check @sort16/circuit.r1cs @sort16/witness_1.wtns --host-memory-limit 64KiB").code(4);
+    bench
+        .line("setup r1cs @sort16/circuit.r1cs --out k.zkey --host-memory-limit 1MB")
+        .code(4)
+        .says(&["points of the key"]);
+    assert!(!bench.path("k.zkey").exists());
     bench.line("bench msm --log-n 12 --device-memory-limit 64KiB").code(4).says(&["out of memory", "bytes"]);
     bench.line("prove circom @sort16/circuit.zkey @sort16/witness_1.wtns --device-memory-limit 1GiB --host-memory-limit 2GB").code(0);
 }

@@ -128,6 +128,7 @@ fn json_objects_keep_their_shape() {
     pin("devices", 0, &["backends"]);
     pin("generate reference", 0, &["text"]);
     pin("prove circom none @mul3/witness_1.wtns", 2, &["error"]);
+    pin("prove circom --frobnicate", 2, &["error"]);
     pin("prove circom @mul3/circuit.zkey @mul3/witness_1.wtns --backend cuda", 3, &["error"]);
     let bench_fields = [
         "backend",
@@ -277,4 +278,40 @@ fn devices_lists_every_backend_with_its_reason() {
         assert_eq!(entry["available"] == true, entry.get("device").is_some(), "{entry}");
         assert_eq!(entry["available"] == false, entry.get("reason").is_some(), "{entry}");
     }
+}
+
+/// Every command line of the README is one that the parser takes.
+#[test]
+fn the_readme_names_commands_that_exist() {
+    use clap::Parser;
+    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md")).unwrap();
+    // Every second piece between fences is code.
+    let lines: Vec<String> = readme
+        .split("```")
+        .skip(1)
+        .step_by(2)
+        .flat_map(str::lines)
+        .filter_map(|line| line.split_once("cuzk -- ").map(|(_, rest)| rest).or(line.strip_prefix("cuzk ")))
+        .flat_map(variants)
+        .collect();
+    assert!(lines.len() >= 15, "{lines:?}");
+    for line in lines {
+        let parsed = Cli::try_parse_from(std::iter::once("cuzk").chain(line.split_whitespace()));
+        assert!(parsed.is_ok(), "{line}: {}", parsed.unwrap_err());
+    }
+}
+
+/// A documented line as users would type it: brackets and comments gone, one line per alternative.
+fn variants(line: &str) -> Vec<String> {
+    let line = line.split('#').next().unwrap_or_default().replace(['[', ']'], " ").replace("...", "");
+    let mut lines = vec![String::new()];
+    for word in line.split_whitespace() {
+        let choices: Vec<&str> = match word {
+            // What follows needs an argument of its own.
+            "completions|man" => vec!["completions bash", "man"],
+            word => word.split('|').collect(),
+        };
+        lines = lines.iter().flat_map(|line| choices.iter().map(move |c| format!("{line} {c}"))).collect();
+    }
+    lines.into_iter().map(|line| line.replace("--log-n N", "--log-n 4")).collect()
 }

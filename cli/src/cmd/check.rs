@@ -16,6 +16,7 @@ use crate::settings;
 /// Names the first violated constraint.
 pub fn run(context: &Context, args: &Check) -> Result<Report> {
     settings::set_threads(&args.compute)?;
+    settings::files_within_host_limit(&args.compute, &[&args.circuit, &args.witness])?;
     let circuit = files::circuit(context, &args.circuit)?;
     let z = files::witness(context, &args.witness)?;
     let violated = first_violated(context, &args.circuit, &circuit.matrices, &args.witness, &z)?;

@@ -118,6 +118,7 @@ pub fn run_with(context: &Context, prover: &dyn DeviceProver, job: Job) -> Resul
         .plan(&KeyShape::new(&key, &matrices), PlanRequest::default())
         .map_err(|e| Failure::from(e).within(&key.source))?;
     let described = plan.describe();
+    context.output.note(format!("plan: {described}"));
     let loaded = prover.load_key(key, matrices, Some(plan), &context.control)?;
     let partition = Partition { blinding, ..Partition::new(witness.smaller()) };
     let output = prover.submit(loaded, partition, context.control.clone())?.wait()?;
@@ -168,7 +169,8 @@ pub fn circom(context: &Context, args: &ProveCircom) -> Result<Job> {
     let inputs: Vec<&Path> =
         [&args.key, &args.witness].into_iter().chain(&args.r1cs).map(PathBuf::as_path).collect();
     let files = Files::prepare(&args.proof, ProofFormatArg::Snarkjs, Some(&args.public), &inputs)?;
-    within_limit(&args.options, &inputs)?;
+    // The key is mapped; its circuit is not.
+    settings::files_within_host_limit(&args.options.compute, &inputs)?;
     let z = files::witness(context, &args.witness)?;
     let source = open(&args.key)?;
     let zkey = zkey::read(&source)?;
@@ -190,7 +192,7 @@ pub fn circom(context: &Context, args: &ProveCircom) -> Result<Job> {
 pub fn r1cs(context: &Context, args: &ProveR1cs) -> Result<Job> {
     let inputs = [args.key.as_path(), &args.circuit, &args.witness];
     let files = Files::prepare(&args.out, args.format, args.public.as_deref(), &inputs)?;
-    within_limit(&args.options, &inputs[1..])?;
+    settings::files_within_host_limit(&args.options.compute, &[&args.circuit, &args.witness])?;
     let z = files::witness(context, &args.witness)?;
     let circuit = files::circuit(context, &args.circuit)?;
     let source = open(&args.key)?;
@@ -247,16 +249,6 @@ fn check_points(context: &Context, options: &ProveOptions, source: &Source, key:
         context.output.note(format!("cannot remember that {} was checked: {error}", key.source));
     }
     Ok(())
-}
-
-/// What will lie in host memory besides the mapped key: circuit and witness, decoded about as large as their files.
-fn within_limit(options: &ProveOptions, files: &[&Path]) -> Result<()> {
-    let sizes: Vec<(String, u64)> = files
-        .iter()
-        .map(|path| (path.display().to_string(), std::fs::metadata(path).map_or(0, |meta| meta.len())))
-        .collect();
-    let items: Vec<(&str, u64)> = sizes.iter().map(|(name, bytes)| (name.as_str(), *bytes)).collect();
-    settings::within_host_limit(&options.compute, &items)
 }
 
 fn report(context: &Context, choice: &Choice, done: &Done, took: Duration) -> Report {

@@ -1,7 +1,7 @@
 //! `cuzk setup r1cs`.
 
 use cuzk_core::backend::QuotientForm;
-use cuzk_core::circuit::{SetupForm, ToxicWaste, setup};
+use cuzk_core::circuit::{Matrices, SetupForm, ToxicWaste, setup};
 use cuzk_core::curve::Root;
 use cuzk_core::format::{params, zkey};
 use serde_json::json;
@@ -34,8 +34,12 @@ fn r1cs(context: &Context, args: &SetupR1cs) -> Result<Report> {
         }
     };
     let outputs = Outputs::prepare(&[&args.out], &[&args.circuit])?;
+    settings::files_within_host_limit(&args.compute, &[&args.circuit])?;
     let toxic = toxic_waste(context, args)?;
     let circuit = files::circuit(context, &args.circuit)?;
+    let points = key_bytes(&circuit.matrices);
+    let size = std::fs::metadata(&args.circuit).map_or(0, |meta| meta.len());
+    settings::within_host_limit(&args.compute, &[("circuit", size), ("points of the key", points)])?;
     let key = setup(&circuit.matrices, form, root, &toxic, &context.control)
         .map_err(|e| Failure::from(e).within(args.circuit.display()))?;
     context.go_on()?;
@@ -56,6 +60,13 @@ fn r1cs(context: &Context, args: &SetupR1cs) -> Result<Report> {
         "aux": key.aux,
     });
     Ok(Report::new(Exit::Ok, human, fields))
+}
+
+/// H has a point per element of the domain; L, A and B, in G1 and G2, at most one per variable each.
+fn key_bytes(matrices: &Matrices) -> u64 {
+    const G1: u64 = 96;
+    const G2: u64 = 192;
+    (1u64 << matrices.log_domain()) * G1 + matrices.variables() as u64 * (3 * G1 + G2)
 }
 
 fn toxic_waste(context: &Context, args: &SetupR1cs) -> Result<ToxicWaste> {

@@ -77,7 +77,11 @@ impl Registry {
         }
         let mut passed_over = Vec::new();
         for name in ["cuda", "wgpu"] {
-            match self.entry(name).and_then(|e| (e.list)()) {
+            let Ok(entry) = self.entry(name) else {
+                passed_over.push(format!("this build has no {name} backend"));
+                continue;
+            };
+            match (entry.list)() {
                 Err(e) => passed_over.push(format!("{name}: {e}")),
                 Ok(devices) => match devices.iter().find(|d| is_real_gpu(d.kind)) {
                     Some(d) => {

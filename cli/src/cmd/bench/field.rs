@@ -21,6 +21,8 @@ impl Visitor for Field<'_> {
     fn visit<B: Backend>(self, backend: B) -> Result<Measured> {
         let n = 1usize << self.log_n;
         let device = backend.device();
+        let vector = n as u64 * 32;
+        self.timing.expect_room(device.info(), device.memory(), 3 * vector, 2 * vector)?;
         let stream = device.stream("bench")?;
         let (x, y) = (data::scalars(n, ScalarsArg::Random, 1), data::scalars(n, ScalarsArg::Random, 2));
         let mut io = device.upload_new(&stream, "x", &x)?;

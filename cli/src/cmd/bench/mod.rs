@@ -12,7 +12,7 @@ mod spmv;
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-use cuzk_core::backend::{Device, DeviceInfo};
+use cuzk_core::backend::{Device, DeviceInfo, DeviceKind, MemoryUse};
 use cuzk_core::prover::Choice;
 use serde_json::{Map, Value, json};
 
@@ -46,7 +46,7 @@ pub fn run(context: &Context, args: &Bench) -> Result<Report> {
     if backend.several {
         context.output.note("a bench uses one device: the first one named");
     }
-    let timing = Timing { context, reps: common.reps };
+    let timing = Timing { context, common };
     let log_n = u32::from(common.log_n);
     let (name, open) = (choice.backend.as_str(), &backend.open);
     let measured = match &args.kind {
@@ -74,13 +74,35 @@ pub fn run(context: &Context, args: &Bench) -> Result<Report> {
 /// Runs something as often as asked.
 pub(super) struct Timing<'a> {
     pub(super) context: &'a Context,
-    pub(super) reps: u16,
+    pub(super) common: &'a BenchCommon,
 }
 
 impl Timing<'_> {
+    /// Fails before gigabytes of input are made for what cannot run: bytes that the bench will hold on the host and on the device.
+    pub(super) fn expect_room(
+        &self,
+        info: &DeviceInfo,
+        memory: MemoryUse,
+        host: u64,
+        device: u64,
+    ) -> Result<()> {
+        settings::within_host_limit(&self.common.compute, &[("inputs", host)])?;
+        // A backend of the host has its buffers beside the inputs.
+        let needed = if info.kind == DeviceKind::Cpu { host.saturating_add(device) } else { device };
+        let available = memory.available();
+        if needed <= available {
+            return Ok(());
+        }
+        let message = format!(
+            "out of memory on {}: inputs and buffers need {needed} bytes, {available} are available",
+            info.name
+        );
+        Err(Failure::new(Exit::OutOfMemory, message))
+    }
+
     /// The times of `reps` runs; the caller has made one before, to warm up and to check.
     pub(super) fn measure(&self, mut run: impl FnMut() -> Result<()>) -> Result<Vec<Duration>> {
-        (0..self.reps)
+        (0..self.common.reps)
             .map(|_| {
                 self.context.go_on()?;
                 let start = Instant::now();

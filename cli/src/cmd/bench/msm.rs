@@ -40,6 +40,14 @@ impl<C: Curve> Visitor for Over<'_, C> {
     fn visit<B: Backend>(self, backend: B) -> Result<Measured> {
         let n = 1usize << self.op.log_n;
         let device = backend.device();
+        let (vector, points) = (n as u64 * 32, n as u64 * C::BYTES as u64);
+        let streamed = if self.op.bases == BasesArg::Streamed { 2 * points } else { 0 };
+        self.op.timing.expect_room(
+            device.info(),
+            device.memory(),
+            2 * vector + streamed,
+            2 * vector + points,
+        )?;
         let stream = device.stream("bench")?;
         let logs = data::scalars(n, ScalarsArg::Random, 1);
         let scalars = data::scalars(n, self.op.scalars, 2);

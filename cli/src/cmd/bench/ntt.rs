@@ -24,6 +24,8 @@ impl Visitor for Transform<'_> {
     fn visit<B: Backend>(self, backend: B) -> Result<Measured> {
         let n = 1usize << self.log_n;
         let device = backend.device();
+        let vector = n as u64 * 32;
+        self.timing.expect_room(device.info(), device.memory(), 3 * vector, vector)?;
         let stream = device.stream("bench")?;
         let (op, back) = self.ops()?;
         let before = data::scalars(n, ScalarsArg::Random, 1);

@@ -31,6 +31,8 @@ pub(super) fn run(
 ) -> Result<Measured> {
     let context = timing.context;
     let prover = context.registry.open(backend, open)?;
+    // Per row: a key of six points (one of them twice as large), matrices and witness. The device has a plan of its own.
+    timing.expect_room(&prover.info(), prover.memory(), (1 << log_n) * 750, 0)?;
     let (matrices, z) = circuit(log_n, scalars)?;
     let toxic = ToxicWaste::from_seed(b"cuzk bench");
     let key = setup(&matrices, SetupForm::OddCoset, Root::Five, &toxic, &context.control)?;

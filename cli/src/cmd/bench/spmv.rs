@@ -90,6 +90,8 @@ impl Visitor for Product<'_> {
         }
         let nnz = nnz as u32;
         let device = backend.device();
+        let (matrix, vector) = (u64::from(nnz) * 6 + n as u64 * 4, n as u64 * 32);
+        self.timing.expect_room(device.info(), device.memory(), matrix + 3 * vector, matrix + 2 * vector)?;
         let stream = device.stream("bench")?;
         let csr = Csr::new(n, nnz);
         let values = data::scalars(n, self.scalars, 1);
