@@ -6,14 +6,16 @@
 //!
 //! The root of unity is nowhere in the file. bellman's is 7; snarkjs's `zkey export bellman` writes the same layout on its own
 //! root, 5, followed by the record of the ceremony: 64 bytes of circuit hash, a count and 544 bytes per contribution. That
-//! record is how the root is told.
+//! record is how the root is told. snarkjs also leaves the identities in: its A and B have a point for every variable,
+//! and it writes the identity as zeros, without the flag.
 
 use std::io::Write;
+use std::sync::Arc;
 
 use super::fields::Fields;
-use super::point::Identity;
+use super::point::{self, Identity};
 use super::{FormatError, Result, Source, put, vk};
-use crate::backend::{PointEncoding, Quotient, QuotientForm};
+use crate::backend::{PointEncoding, Quotient, QuotientForm, SharedBytes};
 use crate::curve::{Curve, G1, G2, Root};
 use crate::key::{EncodedPoints, ProvingKey, Query, Variables};
 
@@ -43,20 +45,68 @@ pub fn read(source: &Source, root: Option<Root>) -> Result<ProvingKey> {
     let (inputs, aux) = (vk.ic.len(), l.len());
     let variables = u32::try_from(inputs + aux)
         .map_err(|_| fields.error("variables", format!("at most {}", u32::MAX), inputs + aux))?;
-    let a = query::<G1>(source, &mut fields, "A", variables)?;
+    let mut a = query::<G1>(source, &mut fields, "A", variables)?;
     let at_b = fields.offset();
-    let b1 = query::<G1>(source, &mut fields, "B in G1", variables)?;
+    let mut b1 = query::<G1>(source, &mut fields, "B in G1", variables)?;
     let at_b2 = fields.offset();
-    let b2 = query::<G2>(source, &mut fields, "B in G2", variables)?;
+    let mut b2 = query::<G2>(source, &mut fields, "B in G2", variables)?;
     if b1.points.len() != b2.points.len() {
         let expected = format!("{}, as B in G1 has (byte {at_b})", b1.points.len());
         return Err(fields.error_at("length of B in G2", at_b2, expected, b2.points.len()));
     }
-    let implied = if trailer(&mut fields)? { Root::Five } else { Root::Seven };
+    let exported = trailer(&mut fields)?;
+    if exported && a.points.len() == variables as usize && b1.points.len() == variables as usize {
+        // Where every variable has a point anyway, both readings say the same.
+        a.variables = Variables::Range(0..variables);
+        b1.variables = a.variables.clone();
+        b2.variables = a.variables.clone();
+    }
+    let implied = if exported { Root::Five } else { Root::Seven };
     let quotient =
         Quotient { log_n: n.trailing_zeros(), root: root.unwrap_or(implied), form: QuotientForm::Monomial };
     let l = Query { points: l, variables: Variables::Range(inputs as u32..variables) };
-    Ok(ProvingKey { vk, quotient, inputs, aux, h, l, a, b1, b2, source: source.shared_name() })
+    let mut key = ProvingKey { vk, quotient, inputs, aux, h, l, a, b1, b2, source: source.shared_name() };
+    if exported {
+        mark_identities(source, &mut key);
+    }
+    Ok(key)
+}
+
+/// Gives the all-zero points of an export the flag of the identity, in a copy of the file (so that offsets stay those of the file):
+/// zeros are no encoding of a point, and nothing behind this reader has to know of them.
+fn mark_identities(source: &Source, key: &mut ProvingKey) {
+    let mut offsets = zero_points(&key.l.points);
+    offsets.extend(zero_points(&key.a.points));
+    offsets.extend(zero_points(&key.b1.points));
+    offsets.extend(zero_points(&key.b2.points));
+    if offsets.is_empty() {
+        return;
+    }
+    let mut bytes = source.bytes().to_vec();
+    for offset in offsets {
+        if let Some(first) = bytes.get_mut(offset) {
+            *first = point::INFINITY;
+        }
+    }
+    let bytes: SharedBytes = Arc::new(bytes);
+    move_to(&bytes, &mut key.l.points);
+    move_to(&bytes, &mut key.a.points);
+    move_to(&bytes, &mut key.b1.points);
+    move_to(&bytes, &mut key.b2.points);
+}
+
+fn zero_points<C: Curve>(points: &EncodedPoints<C>) -> Vec<usize> {
+    let zero = |(index, bytes): (usize, &[u8])| {
+        bytes.iter().all(|b| *b == 0).then_some(points.offset() + index * C::BYTES)
+    };
+    points.bytes().chunks_exact(C::BYTES).enumerate().filter_map(zero).collect()
+}
+
+fn move_to<C: Curve>(bytes: &SharedBytes, points: &mut EncodedPoints<C>) {
+    let (_, range) = points.shared();
+    if let Some(moved) = EncodedPoints::new(bytes.clone(), range, points.encoding()) {
+        *points = moved;
+    }
 }
 
 /// `n u32 | n points`, skipped over.
@@ -107,7 +157,7 @@ fn trailer(fields: &mut Fields<'_>) -> Result<bool> {
     Ok(true)
 }
 
-/// Writes a key. One on the root 5 gets an empty ceremony record at its end, which is what says so to every reader.
+/// Writes a key. Identities stay where the key has a point for every variable. One on the root 5 gets an empty ceremony record at its end, which is what says so to every reader.
 ///
 /// # Errors
 /// A key whose H is not monomial, an identity among its points, more than 2^32 - 1 points; what the writer refuses.
@@ -116,19 +166,25 @@ pub fn write(out: &mut impl Write, key: &ProvingKey) -> Result<()> {
         let found = format!("{:?}", key.quotient.form);
         return Err(FormatError::content(&key.source, "form of H", None, "Monomial", found));
     }
+    let omitted = key.identity_of_absent();
     vk::write(out, &key.vk)?;
-    write_query(out, &key.h, "H")?;
-    write_query(out, &key.l.points, "L")?;
-    write_query(out, &key.a.points, "A")?;
-    write_query(out, &key.b1.points, "B in G1")?;
-    write_query(out, &key.b2.points, "B in G2")?;
+    write_query(out, &key.h, "H", Identity::Refused)?;
+    write_query(out, &key.l.points, "L", omitted)?;
+    write_query(out, &key.a.points, "A", omitted)?;
+    write_query(out, &key.b1.points, "B in G1", omitted)?;
+    write_query(out, &key.b2.points, "B in G2", omitted)?;
     match key.quotient.root {
         Root::Seven => Ok(()),
         Root::Five => put(out, &[0; CS_HASH + 4]),
     }
 }
 
-fn write_query<C: Curve>(out: &mut impl Write, points: &EncodedPoints<C>, name: &str) -> Result<()> {
+fn write_query<C: Curve>(
+    out: &mut impl Write,
+    points: &EncodedPoints<C>,
+    name: &str,
+    identity: Identity,
+) -> Result<()> {
     let count = u32::try_from(points.len()).map_err(|_| {
         FormatError::content(
             "output",
@@ -139,5 +195,5 @@ fn write_query<C: Curve>(out: &mut impl Write, points: &EncodedPoints<C>, name: 
         )
     })?;
     put(out, &count.to_be_bytes())?;
-    super::write_points(out, points, PointEncoding::ZcashBigEndian, Identity::Refused)
+    super::write_points(out, points, PointEncoding::ZcashBigEndian, identity)
 }

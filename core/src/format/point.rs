@@ -137,7 +137,8 @@ pub fn encode<C: Curve>(point: &C::Affine, encoding: PointEncoding) -> Vec<u8> {
 }
 
 const COMPRESSED: u8 = 0x80;
-const INFINITY: u8 = 0x40;
+/// The flag of the identity.
+pub(super) const INFINITY: u8 = 0x40;
 const SIGN: u8 = 0x20;
 
 /// Coordinates in memory are c0 before c1; zcash writes c1 before c0, x before y. Its own inverse.

@@ -11,7 +11,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
 
 use super::{EncodedPoints, ProvingKey};
-use crate::backend::QuotientForm;
 use crate::backend::cpu::subgroup;
 use crate::curve::{Curve, Element};
 use crate::format::FileIdentity;
@@ -48,8 +47,8 @@ pub enum CheckError {
 
 /// Checks every point of every query: coordinates below p, on the curve, in the subgroup.
 ///
-/// The identity stands for a variable that does not occur: a `.zkey` has it in A, B and C, while `.params` leaves such variables
-/// out and never has it. In H it is never legal: a Lagrange polynomial or a power of tau that vanishes there means a tau
+/// The identity stands for a variable that does not occur: a `.zkey`, and a key exported from one, has it in A, B and C, while bellman's
+/// `.params` leaves such variables out and never has it. In H it is never legal: a Lagrange polynomial or a power of tau that vanishes there means a tau
 /// that anyone can find.
 ///
 /// Reports points as progress of [`Stage::CheckPoints`].
@@ -57,10 +56,7 @@ pub enum CheckError {
 /// # Errors
 /// The first bad point, or that it was cancelled.
 pub fn check_key(key: &ProvingKey, control: &Control) -> Result<(), CheckError> {
-    let omitted = match key.quotient.form {
-        QuotientForm::Monomial => Identity::Refused,
-        QuotientForm::OddCoset => Identity::Allowed,
-    };
+    let omitted = key.identity_of_absent();
     let lengths =
         [key.h.len(), key.l.points.len(), key.a.points.len(), key.b1.points.len(), key.b2.points.len()];
     let total = lengths.iter().map(|n| *n as u64).sum();

@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use crate::backend::Quotient;
 use crate::curve::{Curve, G1, G1Affine, G2, G2Affine, Root};
+use crate::format::point::Identity;
 
 /// A verifying key. `ic` has one point per public input and one for the constant 1.
 #[derive(Clone, Debug, PartialEq)]
@@ -84,6 +85,14 @@ impl ProvingKey {
     pub fn with_root(mut self, root: Root) -> Self {
         self.quotient.root = root;
         self
+    }
+    /// Whether the identity stands in the queries of the witness for variables that do not occur: where A has a point for every
+    /// variable (`.zkey`, and what snarkjs exports from one). bellman leaves such variables out.
+    pub(crate) fn identity_of_absent(&self) -> Identity {
+        match self.a.variables {
+            Variables::FromDensity => Identity::Refused,
+            Variables::Range(_) => Identity::Allowed,
+        }
     }
     /// Whether delta is the generator: nobody contributed to phase 2, and anyone can forge.
     pub fn is_forgeable(&self) -> bool {

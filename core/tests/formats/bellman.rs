@@ -50,7 +50,15 @@ pub(crate) fn small_key() -> ProvingKey {
 }
 
 fn points<C: Curve>(encoded: &EncodedPoints<C>) -> Vec<C::Affine> {
-    let decode = |bytes| decode_checked::<C>(bytes, encoded.encoding(), Identity::Refused).unwrap();
+    decoded(encoded, Identity::Refused)
+}
+
+fn any_points<C: Curve>(encoded: &EncodedPoints<C>) -> Vec<C::Affine> {
+    decoded(encoded, Identity::Allowed)
+}
+
+fn decoded<C: Curve>(encoded: &EncodedPoints<C>, identity: Identity) -> Vec<C::Affine> {
+    let decode = |bytes| decode_checked::<C>(bytes, encoded.encoding(), identity).unwrap();
     encoded.bytes().chunks(C::BYTES).map(decode).collect()
 }
 
@@ -140,6 +148,35 @@ fn root_of_unity_by_trailer_and_by_override() {
     let again = written(|out| params::write(out, &five));
     assert_eq!(read(&again, None).unwrap().quotient.root, Root::Five);
     assert!(groth16::Parameters::<Bls12>::read(&again[..], true).unwrap() == parameters());
+}
+
+/// snarkjs's `zkey export bellman`: every point is that of the `.zkey`, identities included, and H another basis.
+#[test]
+fn snarkjs_s_export_is_read_with_its_identities() {
+    for name in ["mul3", "unused_inputs"] {
+        let file = fixture(&format!("../bellman/{name}_snarkjs.params"));
+        let key = params::read(&file, None).unwrap();
+        let zkey = zkey::read(&fixture(&format!("{name}/circuit.zkey"))).unwrap().key;
+        assert_eq!((key.quotient.root, key.quotient.form), (Root::Five, QuotientForm::Monomial), "{name}");
+        assert_eq!((key.quotient.log_n, &key.vk), (zkey.quotient.log_n, &zkey.vk), "{name}");
+        assert_eq!(any_points(&key.a.points), any_points(&zkey.a.points), "{name}");
+        assert_eq!(any_points(&key.b1.points), any_points(&zkey.b1.points), "{name}");
+        assert_eq!(any_points(&key.b2.points), any_points(&zkey.b2.points), "{name}");
+        assert_eq!(any_points(&key.l.points), any_points(&zkey.l.points), "{name}");
+        assert_eq!(key.a.variables, zkey.a.variables, "{name}");
+        assert!(any_points(&key.b1.points).contains(&G1Affine::default()), "{name}");
+        cuzk_core::key::check_key(&key, &Default::default()).unwrap();
+        // Written again, all is the same but the record of the ceremony and the flag that snarkjs leaves out.
+        let out = written(|out| params::write(out, &key));
+        let queries = out.len() - 68;
+        let pairs = || out[..queries].iter().zip(file.bytes());
+        assert!(pairs().all(|(ours, theirs)| ours == theirs || (*ours, *theirs) == (0x40, 0)), "{name}");
+        assert!(pairs().any(|(ours, theirs)| ours != theirs), "{name}");
+        assert_eq!(
+            params::read(&Source::from_bytes("again", out), None).unwrap().a.variables,
+            key.a.variables
+        );
+    }
 }
 
 #[test]
