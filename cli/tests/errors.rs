@@ -125,7 +125,7 @@ fn memory_limits() {
     }
     bench.line("check @sort16/circuit.r1cs @sort16/witness_1.wtns --host-memory-limit 64KiB").code(4);
     bench
-        .line("setup r1cs @sort16/circuit.r1cs --out k.zkey --host-memory-limit 1MB")
+        .line("setup r1cs @sort16/circuit.r1cs --out k.zkey --host-memory-limit 500KB")
         .code(4)
         .says(&["points of the key"]);
     assert!(!bench.path("k.zkey").exists());
