@@ -1,6 +1,6 @@
 //! Number-theoretic transforms: every direction, coset, root and order with at most one permutation.
 //!
-//! Orders differ: one network of butterflies does it ([`butterflies`]). Orders are the same: a permutation after (natural) or before
+//! Orders differ: one network of butterflies does it (`butterflies`). Orders are the same: a permutation after (natural) or before
 //! (bit-reversed) makes the other half. A coset costs one multiplication per element, before a forward transform or together with
 //! the 1/n after an inverse one.
 
