@@ -46,6 +46,7 @@ impl Context {
     pub fn new(output: Output, cancel: CancelToken, registry: Registry) -> Self {
         let bars = Arc::new(Bars::new(output.is_quiet()));
         let control = Control { observer: bars.clone(), cancel };
+        let output = output.beside(bars.clone());
         Self { output, bars, control, registry }
     }
 

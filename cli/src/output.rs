@@ -4,11 +4,12 @@
 //! (notes, warnings, progress, errors) goes to stderr. A reader that went away (broken pipe) is not an error.
 
 use std::io::{self, Write};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use serde_json::{Map, Value, json};
 
 use crate::exit::{Exit, Failure};
+use crate::progress::Bars;
 
 /// Version of the JSON objects: raised when a field changes its meaning or goes away, not when one is added.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -36,17 +37,30 @@ impl Report {
 }
 
 /// Where results and remarks go.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Output {
     json: bool,
     quiet: bool,
+    bars: Option<Arc<Bars>>,
     warnings: Mutex<Vec<String>>,
 }
 
 impl Output {
     /// With `--json` and `--quiet` as given.
     pub fn new(json: bool, quiet: bool) -> Self {
-        Self { json, quiet, warnings: Mutex::default() }
+        Self { json, quiet, ..Self::default() }
+    }
+
+    /// Remarks that keep clear of progress bars.
+    pub fn beside(self, bars: Arc<Bars>) -> Self {
+        Self { bars: Some(bars), ..self }
+    }
+
+    fn remark(&self, line: &str) {
+        match &self.bars {
+            Some(bars) => bars.around(|| stderr_line(line)),
+            None => stderr_line(line),
+        }
     }
 
     /// Whether remarks are wanted.
@@ -57,14 +71,14 @@ impl Output {
     /// Something worth knowing.
     pub fn note(&self, message: impl std::fmt::Display) {
         if !self.quiet {
-            stderr_line(&format!("cuzk: {message}"));
+            self.remark(&format!("cuzk: {message}"));
         }
     }
 
     /// Something that may be wrong; also lands in the JSON object.
     pub fn warn(&self, message: impl std::fmt::Display) {
         let message = message.to_string();
-        stderr_line(&format!("cuzk: warning: {message}"));
+        self.remark(&format!("cuzk: warning: {message}"));
         if let Ok(mut warnings) = self.warnings.lock() {
             warnings.push(message);
         }

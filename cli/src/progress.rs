@@ -42,6 +42,14 @@ impl Bars {
         self.state.lock().map(|state| state.done.clone()).unwrap_or_default()
     }
 
+    /// Writes a line without disturbing what is drawn.
+    pub fn around<T>(&self, write: impl FnOnce() -> T) -> T {
+        match &self.multi {
+            Some(multi) => multi.suspend(write),
+            None => write(),
+        }
+    }
+
     /// Removes whatever is drawn.
     pub fn clear(&self) {
         if let Some(multi) = &self.multi {
@@ -52,7 +60,8 @@ impl Bars {
 
     fn bar(&self, stage: Stage, total: u64) -> ProgressBar {
         let Some(multi) = &self.multi else { return ProgressBar::hidden() };
-        let bar = if total > 1 { ProgressBar::new(total) } else { ProgressBar::new_spinner() };
+        // Hidden until it belongs to the others: a bar of its own would draw as soon as it has a message.
+        let bar = ProgressBar::with_draw_target((total > 1).then_some(total), ProgressDrawTarget::hidden());
         let template = if total > 1 {
             "{msg:<16} [{bar:32}] {percent:>3}% {elapsed} (about {eta} left)"
         } else {
@@ -61,8 +70,8 @@ impl Bars {
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.progress_chars("=> "));
         }
-        bar.set_message(label(stage));
         let bar = multi.add(bar);
+        bar.set_message(label(stage));
         bar.enable_steady_tick(Duration::from_millis(120));
         bar
     }
