@@ -15,13 +15,17 @@ pub(super) trait Kernel<C: Curve>: 'static {
 
     /// Appends the bases that are referred to, with their signs.
     fn load(bases: &[C::Affine], refs: &[Ref], out: &mut Vec<Self::Point>);
-    /// The negative.
-    fn negated(p: &Self::Point) -> Self::Point;
     /// Back.
     fn affine(p: &Self::Point) -> C::Affine;
-    /// Reduces every run to its sum: afterwards `points` starts with one point per run. `lens` are the lengths of the runs, none zero,
-    /// together `points.len()`.
-    fn sum_runs(points: &mut Vec<Self::Point>, lens: &mut [u32], workspace: &mut Self::Workspace);
+    /// A placeholder.
+    fn identity() -> Self::Point;
+    /// The sums of runs of points, one for each of `lens`: the lengths of the runs, none zero, together `refs.len()`.
+    fn sum_runs<'a>(
+        points: &[Self::Point],
+        refs: &[Ref],
+        lens: &mut [u32],
+        workspace: &'a mut Self::Workspace,
+    ) -> &'a [Self::Point];
 }
 
 /// Scalar code.
@@ -29,21 +33,31 @@ pub(super) struct Plain;
 
 impl<C: Curve> Kernel<C> for Plain {
     type Point = Point<C::Base>;
-    type Workspace = Batch<C::Base>;
+    type Workspace = (Vec<Point<C::Base>>, Batch<C::Base>);
     const BLOCK: usize = if C::BYTES <= 96 { 4096 } else { 2048 };
 
     fn load(bases: &[C::Affine], refs: &[Ref], out: &mut Vec<Self::Point>) {
         out.extend(refs.iter().map(|r| Point::load::<C>(&bases[(r >> 1) as usize], r & 1 == 1)));
     }
-    #[inline]
-    fn negated(p: &Self::Point) -> Self::Point {
-        p.negated()
-    }
     fn affine(p: &Self::Point) -> C::Affine {
         p.store::<C>()
     }
-    fn sum_runs(points: &mut Vec<Self::Point>, lens: &mut [u32], workspace: &mut Self::Workspace) {
-        affine::sum_runs(points, lens, workspace);
+    fn identity() -> Self::Point {
+        Point::default()
+    }
+    fn sum_runs<'a>(
+        points: &[Self::Point],
+        refs: &[Ref],
+        lens: &mut [u32],
+        (sums, batch): &'a mut Self::Workspace,
+    ) -> &'a [Self::Point] {
+        sums.clear();
+        sums.extend(refs.iter().map(|r| {
+            let point = &points[(r >> 1) as usize];
+            if r & 1 == 1 { point.negated() } else { *point }
+        }));
+        affine::sum_runs(sums, lens, batch);
+        &sums[..lens.len()]
     }
 }
 
@@ -73,16 +87,20 @@ mod vector {
             };
             PackedPoint::pack_all(refs.len(), point, out);
         }
-        #[inline]
-        fn negated(p: &Self::Point) -> Self::Point {
-            p.negated()
-        }
         fn affine(p: &Self::Point) -> C::Affine {
             let (x, y) = p.unpack();
             C::from_coordinates(x, y)
         }
-        fn sum_runs(points: &mut Vec<Self::Point>, lens: &mut [u32], workspace: &mut Self::Workspace) {
-            PackedPoint::sum_runs::<Scalar>(points, lens, workspace);
+        fn identity() -> Self::Point {
+            PackedPoint::pack(Default::default())
+        }
+        fn sum_runs<'a>(
+            points: &[Self::Point],
+            refs: &[Ref],
+            lens: &mut [u32],
+            workspace: &'a mut Self::Workspace,
+        ) -> &'a [Self::Point] {
+            PackedPoint::sum_runs::<Scalar>(points, refs, lens, workspace)
         }
     }
 

@@ -29,7 +29,7 @@ pub(super) enum Source<'a, C: Curve, K: Kernel<C>> {
 /// A stretch of a list of references, from where the previous one ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Segment {
-    /// What the sum is for; different for every segment of a list.
+    /// What the sum is for; the routine does not look at it.
     pub(super) id: u32,
     /// One past its last reference.
     pub(super) end: u32,
@@ -40,92 +40,109 @@ fn block_size<C: Curve, K: Kernel<C>>(total: usize) -> usize {
     (total / (2 * rayon::current_num_threads())).clamp(512, K::BLOCK)
 }
 
-/// The sum of every segment that is not empty, in their order. `segments` end in ascending order, the last at `refs.len()`; references
-/// are to points that exist.
+/// The sum of every segment, in their order. `segments` end in ascending order, none is empty and the last ends at `refs.len()`;
+/// references are to points that exist.
 pub(super) fn sum_segments<C: Curve, K: Kernel<C>>(
     source: &Source<'_, C, K>,
     refs: &[Ref],
     segments: &[Segment],
-) -> Vec<(u32, K::Point)> {
+) -> Vec<K::Point> {
     let size = block_size::<C, K>(refs.len());
-    let blocks: Vec<_> = refs
-        .par_chunks(size)
-        .enumerate()
-        .map_init(Task::<C, K>::default, |task, (block, refs)| {
-            task.sum_block(source, refs, segments, block * size)
-        })
+    let mut sums = vec![K::identity(); segments.len()];
+    let mut blocks = Vec::with_capacity(refs.len().div_ceil(size));
+    let (mut rest, mut first) = (sums.as_mut_slice(), 0);
+    for (block, refs) in refs.chunks(size).enumerate() {
+        let start = block * size;
+        // Segments that start in this block: those that do before its end, less those before.
+        let starting = 1 + segments.partition_point(|s| (s.end as usize) < start + refs.len()) - first;
+        let (own, after) = std::mem::take(&mut rest).split_at_mut(starting);
+        blocks.push(Block { refs, start, first, own });
+        (rest, first) = (after, first + starting);
+    }
+    let tails: Vec<_> = blocks
+        .into_par_iter()
+        .map_init(Task::<C, K>::default, |task, block| task.sum(source, segments, block))
         .collect();
-    join::<C, K>(blocks.concat())
+    add_tails::<C, K>(&mut sums, tails.into_iter().flatten());
+    sums
+}
+
+/// A stretch of the references, and the sums of the segments that start in it.
+struct Block<'a, P> {
+    refs: &'a [Ref],
+    start: usize,
+    /// Number of the first such segment.
+    first: usize,
+    own: &'a mut [P],
 }
 
 /// What a thread reuses from block to block.
 struct Task<C: Curve, K: Kernel<C>> {
-    points: Vec<K::Point>,
+    loaded: (Vec<K::Point>, Vec<Ref>),
     lens: Vec<u32>,
     workspace: K::Workspace,
 }
 
 impl<C: Curve, K: Kernel<C>> Default for Task<C, K> {
     fn default() -> Self {
-        Self { points: Vec::new(), lens: Vec::new(), workspace: K::Workspace::default() }
+        Self { loaded: Default::default(), lens: Vec::new(), workspace: K::Workspace::default() }
     }
 }
 
 impl<C: Curve, K: Kernel<C>> Task<C, K> {
-    /// Sums of the parts of segments that lie in `refs`, which stand at `start` of the whole list.
-    fn sum_block(
+    /// Sums of the parts of segments that lie in the block. The part of a segment that started before is returned, with its number.
+    fn sum(
         &mut self,
         source: &Source<'_, C, K>,
-        refs: &[Ref],
         segments: &[Segment],
-        start: usize,
-    ) -> Vec<(u32, K::Point)> {
-        self.points.clear();
-        match source {
-            Source::Affine(bases) => K::load(bases, refs, &mut self.points),
-            Source::Loaded(points) => self.points.extend(refs.iter().map(|r| {
-                let point = &points[(r >> 1) as usize];
-                if r & 1 == 1 { K::negated(point) } else { *point }
-            })),
-        }
+        block: Block<'_, K::Point>,
+    ) -> Option<(usize, K::Point)> {
+        let (mut at, end) = (block.start, block.start + block.refs.len());
         self.lens.clear();
-        let mut ids = Vec::new();
-        let (mut at, end) = (start, start + refs.len());
-        for segment in &segments[segments.partition_point(|s| s.end as usize <= start)..] {
+        let before = block.first.checked_sub(1).filter(|i| segments[*i].end as usize > at);
+        let here = before.unwrap_or(block.first)..block.first + block.own.len();
+        for segment in &segments[here] {
             let until = end.min(segment.end as usize);
-            if until > at {
-                ids.push(segment.id);
-                self.lens.push((until - at) as u32);
-                at = until;
-            }
-            if at == end {
-                break;
-            }
+            self.lens.push((until - at) as u32);
+            at = until;
         }
-        K::sum_runs(&mut self.points, &mut self.lens, &mut self.workspace);
-        ids.into_iter().zip(self.points.iter().copied()).collect()
+        let sums = match source {
+            Source::Loaded(points) => K::sum_runs(points, block.refs, &mut self.lens, &mut self.workspace),
+            Source::Affine(bases) => {
+                let (points, refs) = &mut self.loaded;
+                points.clear();
+                K::load(bases, block.refs, points);
+                refs.clear();
+                refs.extend((0..points.len()).map(|i| reference(i, false)));
+                K::sum_runs(points, refs, &mut self.lens, &mut self.workspace)
+            }
+        };
+        let (tail, own) = sums.split_at(usize::from(before.is_some()));
+        block.own.copy_from_slice(own);
+        before.zip(tail.first().copied())
     }
 }
 
-/// Adds up neighbours with the same id. Only those are summed again: their number falls by thousands from level to level, down to one
-/// block, where none is left.
-fn join<C: Curve, K: Kernel<C>>(sums: Vec<(u32, K::Point)>) -> Vec<(u32, K::Point)> {
-    let mut out: Vec<(u32, K::Point)> = Vec::with_capacity(sums.len());
+/// Adds what later blocks hold of segments: few points, and thousands of times fewer at every level, down to one block.
+fn add_tails<C: Curve, K: Kernel<C>>(sums: &mut [K::Point], tails: impl Iterator<Item = (usize, K::Point)>) {
     let mut points = Vec::new();
     let mut segments: Vec<Segment> = Vec::new();
-    for run in sums.chunk_by(|a, b| a.0 == b.0) {
-        // Where there are more, their sum replaces the first.
-        out.push(run[0]);
-        if run.len() > 1 {
-            points.extend(run.iter().map(|r| r.1));
-            segments.push(Segment { id: (out.len() - 1) as u32, end: points.len() as u32 });
+    for (segment, tail) in tails {
+        if segments.last().is_none_or(|s| s.id as usize != segment) {
+            points.push(sums[segment]);
+            segments.push(Segment { id: segment as u32, end: 0 });
+        }
+        points.push(tail);
+        if let Some(open) = segments.last_mut() {
+            open.end = points.len() as u32;
         }
     }
-    if !points.is_empty() {
-        let refs: Vec<Ref> = (0..points.len()).map(|i| reference(i, false)).collect();
-        for (at, sum) in sum_segments::<C, K>(&Source::Loaded(&points), &refs, &segments) {
-            out[at as usize].1 = sum;
-        }
+    if points.is_empty() {
+        return;
     }
-    out
+    let refs: Vec<Ref> = (0..points.len()).map(|i| reference(i, false)).collect();
+    let totals = sum_segments::<C, K>(&Source::Loaded(&points), &refs, &segments);
+    for (segment, total) in segments.iter().zip(totals) {
+        sums[segment.id as usize] = total;
+    }
 }

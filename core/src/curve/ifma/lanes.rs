@@ -93,6 +93,7 @@ pub(super) const ONE: [u64; 8] = power_of_two(416);
 pub(super) type V = [__m512i; 8];
 
 #[target_feature(enable = "avx512f,avx512ifma")]
+#[inline]
 pub(super) fn constant(limbs: &[u64; 8]) -> V {
     limbs.map(|l| _mm512_set1_epi64(l as i64))
 }
@@ -309,6 +310,22 @@ pub(super) fn scaled<const N: usize>(a: &[V; N], by: &V) -> [V; N] {
     let mut out = *a;
     for a in &mut out {
         *a = canonical(&mul(a, by));
+    }
+    out
+}
+
+/// p - a in some lanes, for canonical a.
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline]
+pub(super) fn negated_lanes<const N: usize>(a: &[V; N], lanes: u8) -> [V; N] {
+    let mut out = *a;
+    if lanes != 0 {
+        for a in &mut out {
+            let negative = sub::<1>(&[_mm512_setzero_si512(); 8], a);
+            for i in 0..8 {
+                a[i] = _mm512_mask_blend_epi64(lanes, a[i], negative[i]);
+            }
+        }
     }
     out
 }

@@ -16,8 +16,8 @@ use ::blst::blst_fp;
 
 use super::field::{BaseField, Fp, Fp2};
 use lanes::{
-    ONE, V, add_lanes, canonical_n, constant, equal_lanes, merge, mul_n, permuted, power_of_two, scaled,
-    set_lane, split, square_n, sub_n, transposed,
+    ONE, V, add_lanes, canonical_n, constant, equal_lanes, merge, mul_n, negated_lanes, permuted,
+    power_of_two, scaled, set_lane, split, square_n, sub_n, transposed,
 };
 
 /// Eight 52-bit limbs, little-endian.
@@ -58,9 +58,16 @@ pub trait PackedPoint<F>: Copy + Send + Sync + std::fmt::Debug + 'static {
     fn unpack(&self) -> (F, F);
     /// The negative.
     fn negated(&self) -> Self;
-    /// Reduces runs of points to their sums by rounds of pairwise additions: afterwards `points` starts with one point per run.
-    /// `lens` are the lengths of the runs, none zero, together `points.len()`. Does nothing where [`available`] says no.
-    fn sum_runs<E: Exceptional<F>>(points: &mut Vec<Self>, lens: &mut [u32], scratch: &mut Self::Scratch);
+    /// The sums of runs of points, by rounds of pairwise additions: afterwards the first `lens.len()` of what is returned.
+    ///
+    /// `refs` are the members of the runs, one run after the other: twice the index into `points`, plus 1 for the negative. `lens` are the
+    /// lengths of the runs, none zero, together `refs.len()`. Nothing is returned where [`available`] says no.
+    fn sum_runs<'a, E: Exceptional<F>>(
+        points: &[Self],
+        refs: &[u32],
+        lens: &mut [u32],
+        scratch: &'a mut Self::Scratch,
+    ) -> &'a [Self];
 }
 
 /// Coordinates by components.
@@ -120,11 +127,17 @@ fn negated(x: &Limbs) -> Limbs {
     }))
 }
 
-/// Working memory of a block.
+/// Working memory of a block; buffers only grow.
 pub struct Scratch<const N: usize> {
-    /// Where each pair stands, and where its sum goes.
-    pairs: Vec<(u32, u32)>,
-    next: Vec<Packed<N>>,
+    /// Both summands of a pair, as references, and where the sum goes.
+    pairs: Vec<(u32, u32, u32)>,
+    /// Sums of a round, and of the one before.
+    sums: [Vec<Packed<N>>; 2],
+    batch: Batch<N>,
+}
+
+/// What the two passes of a round share.
+struct Batch<const N: usize> {
     denominators: Vec<[V; N]>,
     /// Product of the denominators before, lane by lane.
     products: Vec<[V; N]>,
@@ -133,13 +146,8 @@ pub struct Scratch<const N: usize> {
 
 impl<const N: usize> Default for Scratch<N> {
     fn default() -> Self {
-        Self {
-            pairs: Vec::new(),
-            next: Vec::new(),
-            denominators: Vec::new(),
-            products: Vec::new(),
-            exceptional: Vec::new(),
-        }
+        let batch = Batch { denominators: Vec::new(), products: Vec::new(), exceptional: Vec::new() };
+        Self { pairs: Vec::new(), sums: [Vec::new(), Vec::new()], batch }
     }
 }
 
@@ -170,14 +178,13 @@ macro_rules! packed_point {
             fn negated(&self) -> Self {
                 Self { x: self.x, y: self.y.map(|y| negated(&y)) }
             }
-            fn sum_runs<E: Exceptional<$f>>(
-                points: &mut Vec<Self>,
+            fn sum_runs<'a, E: Exceptional<$f>>(
+                points: &[Self],
+                refs: &[u32],
                 lens: &mut [u32],
-                scratch: &mut Scratch<$n>,
-            ) {
-                if available() {
-                    sum_runs::<$n, $f, E>(points, lens, scratch);
-                }
+                scratch: &'a mut Scratch<$n>,
+            ) -> &'a [Self] {
+                if available() { sum_runs::<$n, $f, E>(points, refs, lens, scratch) } else { &[] }
             }
         }
     };
@@ -186,33 +193,58 @@ packed_point!(1, Fp);
 packed_point!(2, Fp2);
 
 /// Only where the instructions are available.
-fn sum_runs<const N: usize, F: Components<N>, E: Exceptional<F>>(
-    points: &mut Vec<Packed<N>>,
+fn sum_runs<'a, const N: usize, F: Components<N>, E: Exceptional<F>>(
+    points: &[Packed<N>],
+    refs: &[u32],
     lens: &mut [u32],
-    scratch: &mut Scratch<N>,
-) where
+    scratch: &'a mut Scratch<N>,
+) -> &'a [Packed<N>]
+where
     Packed<N>: PackedPoint<F>,
 {
+    let Scratch { pairs, sums: [to, from], batch } = scratch;
+    for buffer in [&mut *to, &mut *from] {
+        if buffer.len() < refs.len() {
+            buffer.resize(refs.len(), Packed { x: [NOBODY; N], y: [NOBODY; N] });
+        }
+    }
+    // The first round reads the bases where they lie, the others what the round before has left.
+    let alone = |r: u32| {
+        let point = &points[(r >> 1) as usize];
+        if r & 1 == 1 { point.negated() } else { *point }
+    };
+    pair_up(lens, pairs, |at| refs[at as usize], |at, place| to[place as usize] = alone(refs[at as usize]));
+    // SAFETY: the caller has asked `available`.
+    unsafe { round::<N, F, E>(points, pairs, to, batch) };
     loop {
-        scratch.pairs.clear();
-        scratch.next.clear();
-        scratch.next.resize(points.len(), Packed { x: [Limbs::default(); N], y: [Limbs::default(); N] });
-        let (mut read, mut write) = (0, 0);
-        for len in lens.iter_mut() {
-            scratch.pairs.extend((0..*len / 2).map(|k| (read + 2 * k, write + k)));
-            (read, write) = (read + *len, write + len.div_ceil(2));
-            if *len % 2 == 1 {
-                scratch.next[write as usize - 1] = points[read as usize - 1];
-            }
-            *len = len.div_ceil(2);
+        let more = lens.iter().any(|len| *len > 1);
+        if !more {
+            return &to[..lens.len()];
         }
-        if scratch.pairs.is_empty() {
-            return;
+        std::mem::swap(to, from);
+        pair_up(lens, pairs, |at| at << 1, |at, place| to[place as usize] = from[at as usize]);
+        // SAFETY: as above.
+        unsafe { round::<N, F, E>(from, pairs, to, batch) };
+    }
+}
+
+/// Neighbours of every run become pairs; who is left over goes on alone. Lengths become those of the next round.
+fn pair_up(
+    lens: &mut [u32],
+    pairs: &mut Vec<(u32, u32, u32)>,
+    reference: impl Fn(u32) -> u32,
+    mut alone: impl FnMut(u32, u32),
+) {
+    pairs.clear();
+    let (mut read, mut write) = (0, 0);
+    for len in lens {
+        let summands = |k| (reference(read + 2 * k), reference(read + 2 * k + 1), write + k);
+        pairs.extend((0..*len / 2).map(summands));
+        (read, write) = (read + *len, write + len.div_ceil(2));
+        if *len % 2 == 1 {
+            alone(read - 1, write - 1);
         }
-        // SAFETY: the caller has asked `available`.
-        unsafe { round::<N, F, E>(points, scratch) };
-        scratch.next.truncate(write as usize);
-        std::mem::swap(points, &mut scratch.next);
+        *len = len.div_ceil(2);
     }
 }
 
@@ -269,69 +301,118 @@ fn enter<const N: usize>(points: &mut [Packed<N>]) {
     }
 }
 
-/// Adds all pairs, with one inversion.
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn round<const N: usize, F: Components<N>, E: Exceptional<F>>(points: &[Packed<N>], scratch: &mut Scratch<N>)
-where
-    Packed<N>: PackedPoint<F>,
-{
-    let Scratch { pairs, next, denominators, products, exceptional } = scratch;
-    denominators.clear();
-    products.clear();
-    exceptional.clear();
-    let one = [ONE, [0; 8]];
-    let mut product = [[_mm512_setzero_si512(); 8]; N];
-    for (component, one) in product.iter_mut().zip(one) {
-        *component = one.map(|l| _mm512_set1_epi64(l as i64));
-    }
-    let unit = product;
-    for eight in pairs.chunks(8) {
-        let first = |lane: usize| eight.get(lane).map(|(at, _)| &points[*at as usize]);
-        let second = |lane: usize| eight.get(lane).map(|(at, _)| &points[*at as usize + 1]);
-        let x1 = load(|lane| first(lane).map(|p| &p.x));
-        let x2 = load(|lane| second(lane).map(|p| &p.x));
-        let zero = [[_mm512_setzero_si512(); 8]; N];
-        let odd = equal_lanes(&x1, &x2) | equal_lanes(&x1, &zero) | equal_lanes(&x2, &zero);
-        let mut denominator = sub_n::<N, 1>(&x2, &x1);
-        for lane in (0..8).filter(|lane| odd >> lane & 1 == 1) {
-            let value = match (first(lane), second(lane)) {
-                (Some(p), Some(q)) => pack(E::denominator(p.unpack(), q.unpack())),
-                _ => store(&unit)[0],
-            };
-            for (component, limbs) in denominator.iter_mut().zip(&value) {
-                set_lane(component, lane, &limbs.0);
+/// Asks for the summands of the pairs to be brought near.
+#[inline]
+fn prefetch<const N: usize>(points: &[Packed<N>], pairs: &[(u32, u32, u32)]) {
+    for (first, second, _) in pairs {
+        for r in [first, second] {
+            if let Some(point) = points.get((*r >> 1) as usize) {
+                for coordinate in [&point.x, &point.y] {
+                    for limbs in coordinate {
+                        // SAFETY: prefetching has no effect but on caches.
+                        unsafe { _mm_prefetch::<_MM_HINT_T0>(limbs.0.as_ptr().cast()) };
+                    }
+                }
             }
         }
-        denominators.push(denominator);
-        products.push(product);
-        exceptional.push(odd);
-        product = mul_n(&product, &denominator);
     }
+}
+
+/// Adds all pairs, with one inversion: sums go to the places in `to` that the pairs name.
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn round<const N: usize, F: Components<N>, E: Exceptional<F>>(
+    points: &[Packed<N>],
+    pairs: &[(u32, u32, u32)],
+    to: &mut [Packed<N>],
+    batch: &mut Batch<N>,
+) where
+    Packed<N>: PackedPoint<F>,
+{
+    if pairs.is_empty() {
+        return;
+    }
+    let product = denominators::<N, F, E>(points, pairs, batch);
     let mut rest = inverted::<N, F>(&product);
     for (v, eight) in pairs.chunks(8).enumerate().rev() {
-        let inverse = mul_n(&rest, &products[v]);
-        rest = mul_n(&rest, &denominators[v]);
-        let first = |lane: usize| eight.get(lane).map(|(at, _)| &points[*at as usize]);
-        let second = |lane: usize| eight.get(lane).map(|(at, _)| &points[*at as usize + 1]);
+        let inverse = mul_n(&rest, &batch.products[v]);
+        rest = mul_n(&rest, &batch.denominators[v]);
+        let first = |lane: usize| eight.get(lane).map(|(r, _, _)| &points[(r >> 1) as usize]);
+        let second = |lane: usize| eight.get(lane).map(|(_, r, _)| &points[(r >> 1) as usize]);
         let x1 = load(|lane| first(lane).map(|p| &p.x));
         let x2 = load(|lane| second(lane).map(|p| &p.x));
-        let y1 = load(|lane| first(lane).map(|p| &p.y));
-        let y2 = load(|lane| second(lane).map(|p| &p.y));
+        let signs = |i: usize, r: u32| ((r & 1) as u8) << i;
+        let negative1 = eight.iter().enumerate().fold(0, |m, (i, pair)| m | signs(i, pair.0));
+        let negative2 = eight.iter().enumerate().fold(0, |m, (i, pair)| m | signs(i, pair.1));
+        let y1 = negated_lanes(&load(|lane| first(lane).map(|p| &p.y)), negative1);
+        let y2 = negated_lanes(&load(|lane| second(lane).map(|p| &p.y)), negative2);
         let lambda = mul_n(&sub_n::<N, 1>(&y2, &y1), &inverse);
         let both = add_lanes(&x1, &x2);
         let x3 = canonical_n(&sub_n::<N, 2>(&square_n(&lambda), &both));
         let y3 = canonical_n(&sub_n::<N, 1>(&mul_n(&lambda, &sub_n::<N, 1>(&x1, &x3)), &y1));
         let (x3, y3) = (store(&x3), store(&y3));
-        for (lane, (_, to)) in eight.iter().enumerate() {
-            next[*to as usize] = Packed { x: x3[lane], y: y3[lane] };
+        for (lane, (_, _, place)) in eight.iter().enumerate() {
+            to[*place as usize] = Packed { x: x3[lane], y: y3[lane] };
         }
-        for lane in (0..8).filter(|lane| exceptional[v] >> lane & 1 == 1) {
-            if let (Some(p), Some(q), Some((_, to))) = (first(lane), second(lane), eight.get(lane)) {
+        for lane in (0..8).filter(|lane| batch.exceptional[v] >> lane & 1 == 1) {
+            if let Some((p, q, place)) = eight.get(lane) {
                 let inverse = unpack(&store(&canonical_n(&inverse))[lane]);
-                next[*to as usize] = Packed::pack(E::add(p.unpack(), q.unpack(), inverse));
+                let sum = E::add(signed::<N, F>(points, *p), signed::<N, F>(points, *q), inverse);
+                to[*place as usize] = Packed::pack(sum);
             }
         }
     }
+}
+
+/// Coordinates of what a reference means.
+fn signed<const N: usize, F: Components<N>>(points: &[Packed<N>], r: u32) -> (F, F)
+where
+    Packed<N>: PackedPoint<F>,
+{
+    let point = &points[(r >> 1) as usize];
+    if r & 1 == 1 { point.negated().unpack() } else { point.unpack() }
+}
+
+/// The first pass of a round: denominators and their running products, of which the last is returned.
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn denominators<const N: usize, F: Components<N>, E: Exceptional<F>>(
+    points: &[Packed<N>],
+    pairs: &[(u32, u32, u32)],
+    batch: &mut Batch<N>,
+) -> [V; N]
+where
+    Packed<N>: PackedPoint<F>,
+{
+    batch.denominators.clear();
+    batch.products.clear();
+    batch.exceptional.clear();
+    let zero = [[_mm512_setzero_si512(); 8]; N];
+    let one = Limbs(ONE);
+    let mut unit = zero;
+    unit[0] = load(|_| Some(std::array::from_ref(&one)))[0];
+    let mut product = unit;
+    for (v, eight) in pairs.chunks(8).enumerate() {
+        prefetch(points, pairs.get(8 * v + 16..pairs.len().min(8 * v + 24)).unwrap_or(&[]));
+        let x1 = load(|lane| eight.get(lane).map(|(r, _, _)| &points[(r >> 1) as usize].x));
+        let x2 = load(|lane| eight.get(lane).map(|(_, r, _)| &points[(r >> 1) as usize].x));
+        let odd = equal_lanes(&x1, &x2) | equal_lanes(&x1, &zero) | equal_lanes(&x2, &zero);
+        let mut denominator = sub_n::<N, 1>(&x2, &x1);
+        for lane in (0..8).filter(|lane| odd >> lane & 1 == 1) {
+            let value = match eight.get(lane) {
+                Some((p, q, _)) => {
+                    pack(E::denominator(signed::<N, F>(points, *p), signed::<N, F>(points, *q)))
+                }
+                None => store(&unit)[0],
+            };
+            for (component, limbs) in denominator.iter_mut().zip(&value) {
+                set_lane(component, lane, &limbs.0);
+            }
+        }
+        batch.denominators.push(denominator);
+        batch.products.push(product);
+        batch.exceptional.push(odd);
+        product = mul_n(&product, &denominator);
+    }
+    product
 }
 
 /// The inverse of every lane, with one inversion: with s4, s2, s1 exchanging lanes at those distances, the product of all lanes is

@@ -58,20 +58,30 @@ fn group_sums<C: Curve, K: Kernel<C>>(
 ) -> Vec<C::Projective> {
     let shape = Shape::new(recoded.width());
     let sorted: Vec<_> = (first..last).into_par_iter().map(|w| recoded.sort(w)).collect();
-    let mut refs: Vec<Ref> = Vec::with_capacity(sorted.iter().map(|s| s.0.len()).sum());
-    let mut segments = Vec::with_capacity(sorted.iter().map(|s| s.1.len()).sum());
-    for (w, (window_refs, window_segments)) in sorted.into_iter().enumerate() {
-        let start = refs.len() as u32;
-        refs.extend(window_refs);
-        let global = |s: Segment| Segment { id: w as u32 * shape.buckets + s.id, end: start + s.end };
-        segments.extend(window_segments.into_iter().map(global));
-    }
+    let (refs, segments) = concat(&sorted, |w, bucket| w as u32 * shape.buckets + bucket);
+    drop(sorted);
     let buckets = sum_segments::<C, K>(&Source::Loaded(points), &refs, &segments);
-    drop(refs);
-    let lines = shape.lines::<C, K>(&buckets, last - first);
-    let mut sums = vec![C::Projective::identity(); last - first];
-    sums.par_iter_mut().enumerate().for_each(|(w, sum)| *sum = shape.weigh::<C>(&lines[w]));
-    sums
+    let lines: Vec<_> = (0..last - first).into_par_iter().map(|w| shape.lines(&segments, w as u32)).collect();
+    let (refs, segments) = concat(&lines, |w, line| w as u32 * 2 * shape.buckets + line);
+    let sums = sum_segments::<C, K>(&Source::Loaded(&buckets), &refs, &segments);
+    let mut weighted: Vec<[Line<C>; 2]> = vec![[Vec::new(), Vec::new()]; last - first];
+    for (segment, sum) in segments.iter().zip(&sums) {
+        let (line, weight) = (segment.id / shape.buckets, segment.id % shape.buckets);
+        weighted[line as usize / 2][line as usize % 2].push((weight, K::affine(sum)));
+    }
+    weighted.par_iter().map(|lines| shape.weigh::<C>(lines)).collect()
+}
+
+/// References and segments, one list after the other; ids are made from the list's number and the id within.
+fn concat(lists: &[(Vec<Ref>, Vec<Segment>)], id: impl Fn(usize, u32) -> u32) -> (Vec<Ref>, Vec<Segment>) {
+    let mut refs = Vec::with_capacity(lists.iter().map(|l| l.0.len()).sum());
+    let mut segments = Vec::with_capacity(lists.iter().map(|l| l.1.len()).sum());
+    for (list, (own_refs, own_segments)) in lists.iter().enumerate() {
+        let start = refs.len() as u32;
+        refs.extend_from_slice(own_refs);
+        segments.extend(own_segments.iter().map(|s| Segment { id: id(list, s.id), end: start + s.end }));
+    }
+    (refs, segments)
 }
 
 /// How bucket numbers split into rows and columns.
@@ -94,47 +104,31 @@ impl Shape {
         (bucket >> self.low_bits, bucket & ((1 << self.low_bits) - 1))
     }
 
-    /// Row sums and column sums of every window, those with weight 0 left out. `buckets` ascend by window and number.
-    fn lines<C: Curve, K: Kernel<C>>(
-        &self,
-        buckets: &[(u32, K::Point)],
-        windows: usize,
-    ) -> Vec<[Line<C>; 2]> {
-        let points: Vec<K::Point> = buckets.iter().map(|b| b.1).collect();
-        let mut refs: Vec<Ref> = Vec::with_capacity(2 * points.len());
+    /// References to the buckets of one window, row by row and then column by column, those of weight 0 left out; ids are the
+    /// row, or the column behind all rows. `buckets` ascend by window and number.
+    fn lines(&self, buckets: &[Segment], window: u32) -> (Vec<Ref>, Vec<Segment>) {
+        let start = buckets.partition_point(|b| b.id < window * self.buckets);
+        let end = buckets.partition_point(|b| b.id < (window + 1) * self.buckets);
+        let mut refs: Vec<Ref> = Vec::with_capacity(2 * (end - start));
         let mut segments: Vec<Segment> = Vec::new();
-        let mut add = |id: u32, at: usize| {
-            refs.push(reference(at, false));
-            let end = refs.len() as u32;
-            match segments.last_mut() {
-                Some(open) if open.id == id => open.end = end,
-                _ => segments.push(Segment { id, end }),
-            }
-        };
-        let mut start = 0;
-        for of_window in buckets.chunk_by(|a, b| a.0 / self.buckets == b.0 / self.buckets) {
-            let window = of_window[0].0 / self.buckets;
-            let mut columns: Vec<Vec<u32>> = vec![Vec::new(); 1 << self.low_bits];
-            for (i, (id, _)) in of_window.iter().enumerate() {
-                let (row, column) = self.split(id % self.buckets);
-                if row > 0 {
-                    add(window * 2 * self.buckets + row, start + i);
+        let mut columns: Vec<Vec<Ref>> = vec![Vec::new(); 1 << self.low_bits];
+        for (at, bucket) in buckets.iter().enumerate().take(end).skip(start) {
+            let (row, column) = self.split(bucket.id % self.buckets);
+            columns[column as usize].push(reference(at, false));
+            if row > 0 {
+                refs.push(reference(at, false));
+                match segments.last_mut() {
+                    Some(open) if open.id == row => open.end = refs.len() as u32,
+                    _ => segments.push(Segment { id: row, end: refs.len() as u32 }),
                 }
-                columns[column as usize].push((start + i) as u32);
             }
-            for (column, members) in columns.iter().enumerate().skip(1) {
-                members
-                    .iter()
-                    .for_each(|at| add((window * 2 + 1) * self.buckets + column as u32, *at as usize));
-            }
-            start += of_window.len();
         }
-        let mut lines: Vec<[Line<C>; 2]> = vec![[Vec::new(), Vec::new()]; windows];
-        for (id, sum) in sum_segments::<C, K>(&Source::Loaded(&points), &refs, &segments) {
-            let (line, weight) = (id / self.buckets, id % self.buckets);
-            lines[line as usize / 2][line as usize % 2].push((weight, K::affine(&sum)));
+        for (column, members) in columns.iter().enumerate().skip(1).filter(|(_, members)| !members.is_empty())
+        {
+            refs.extend_from_slice(members);
+            segments.push(Segment { id: self.buckets + column as u32, end: refs.len() as u32 });
         }
-        lines
+        (refs, segments)
     }
 
     /// 2^k times the weighted sum of the rows, plus that of the columns.

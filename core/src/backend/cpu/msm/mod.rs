@@ -136,7 +136,8 @@ fn chunk_sum<C: Curve>(source: &Source<'_>, start: usize, bases: &[C::Affine]) -
 fn sum_by<C: Curve, K: Kernel<C>>(source: &Source<'_>, start: usize, bases: &[C::Affine]) -> C::Projective {
     let terms = source.terms::<C>(start, bases);
     let whole = [Segment { id: 0, end: terms.units.len() as u32 }];
-    let units = sum_segments::<C, K>(&segments::Source::Affine(bases), &terms.units, &whole);
+    let whole = if terms.units.is_empty() { &whole[..0] } else { &whole };
+    let units = sum_segments::<C, K>(&segments::Source::Affine(bases), &terms.units, whole);
     let width = cost::width(&terms.lengths);
     let recoded = Recoded::new(&terms, width);
     drop(terms);
@@ -146,5 +147,5 @@ fn sum_by<C: Curve, K: Kernel<C>>(source: &Source<'_>, start: usize, bases: &[C:
             if bool::from(sum.is_identity()) { sum } else { (0..width).fold(sum, |s, _| s.double()) };
         shifted + window
     });
-    units.iter().fold(wide, |sum, (_, unit)| sum + K::affine(unit))
+    units.iter().fold(wide, |sum, unit| sum + K::affine(unit))
 }
