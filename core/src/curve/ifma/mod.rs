@@ -6,24 +6,19 @@
 //! One of the few files with `unsafe`: the vector functions may only run where the instructions exist, which [`available`] says.
 #![expect(unsafe_code, reason = "vector instructions, behind a check of the processor")]
 
+mod forms;
 mod lanes;
 #[cfg(test)]
 mod tests;
 
 use std::arch::x86_64::*;
 
-use ::blst::blst_fp;
-
 use super::field::{BaseField, Fp, Fp2};
+use forms::{Components, INVERTED, Limbs, negated, pack, raw, split_all, unpack};
 use lanes::{
     ONE, V, add_lanes, canonical_n, constant, equal_lanes, merge, mul_n, negated_lanes, permuted,
     power_of_two, scaled, set_lane, split, square_n, sub_n, transposed,
 };
-
-/// Eight 52-bit limbs, little-endian.
-#[derive(Clone, Copy, Debug, PartialEq, Default)]
-#[repr(C, align(64))]
-struct Limbs([u64; 8]);
 
 /// A point whose coordinates have N components over Fp; (0, 0) is the identity.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,63 +63,6 @@ pub trait PackedPoint<F>: Copy + Send + Sync + std::fmt::Debug + 'static {
         lens: &mut [u32],
         scratch: &'a mut Self::Scratch,
     ) -> &'a [Self];
-}
-
-/// Coordinates by components.
-trait Components<const N: usize>: BaseField {
-    fn components(self) -> [Fp; N];
-    fn compose(components: [Fp; N]) -> Self;
-}
-
-impl Components<1> for Fp {
-    fn components(self) -> [Fp; 1] {
-        [self]
-    }
-    fn compose([c0]: [Fp; 1]) -> Self {
-        c0
-    }
-}
-
-impl Components<2> for Fp2 {
-    fn components(self) -> [Fp; 2] {
-        [self.c0(), self.c1()]
-    }
-    fn compose([c0, c1]: [Fp; 2]) -> Self {
-        Fp2::new(c0, c1)
-    }
-}
-
-/// Limbs of constants in the form with R = 2^384: a product by 2^416 enters the form with R = 2^416, by 2^352 leaves it. The inverse of
-/// a 2^416, read as if R were 2^384, is a^-1 2^352, and a product by 2^448 makes that a^-1 2^416.
-const ENTER: [u64; 6] = merge(&power_of_two(416));
-const LEAVE: [u64; 6] = merge(&power_of_two(352));
-const INVERTED: [u64; 6] = merge(&power_of_two(448));
-
-fn raw(limbs: [u64; 6]) -> Fp {
-    Fp(blst_fp { l: limbs })
-}
-
-fn pack<const N: usize, F: Components<N>>(x: F) -> [Limbs; N] {
-    x.components().map(|c| Limbs(split(&c.mul(&raw(ENTER)).to_montgomery())))
-}
-
-fn unpack<const N: usize, F: Components<N>>(x: &[Limbs; N]) -> F {
-    F::compose(x.map(|l| raw(merge(&l.0)).mul(&raw(LEAVE))))
-}
-
-/// p - x, and 0 for 0.
-fn negated(x: &Limbs) -> Limbs {
-    if x.0 == [0; 8] {
-        return *x;
-    }
-    const P: [u64; 8] = split(&Fp::MODULUS);
-    const MASK: u64 = (1 << 52) - 1;
-    let mut borrow = 0;
-    Limbs(std::array::from_fn(|i| {
-        let d = P[i].wrapping_sub(x.0[i]).wrapping_sub(borrow);
-        borrow = d >> 63;
-        d & MASK
-    }))
 }
 
 /// Working memory of a block; buffers only grow.
@@ -279,12 +217,6 @@ fn store<const N: usize>(v: &[V; N]) -> [[Limbs; N]; 8] {
         }
     }
     out
-}
-
-/// Limbs of an element that is still in the form with R = 2^384.
-#[inline]
-fn split_all<const N: usize, F: Components<N>>(x: F) -> [Limbs; N] {
-    x.components().map(|c| Limbs(split(&c.to_montgomery())))
 }
 
 /// From the form with R = 2^384 to that with 2^416: a 2^384 times 2^448 over 2^416.

@@ -71,7 +71,7 @@ fn sums_agree<C: Curve, P: PackedPoint<C::Base>>() {
             })
             .collect();
         // Every third one is stored as its negative and referred to with a sign.
-        let sign = |i: usize| u32::from(i % 3 == 0);
+        let sign = |i: usize| u32::from(i.is_multiple_of(3));
         let packed: Vec<P> = points.iter().map(|p| P::pack(C::coordinates(p))).collect();
         let stored: Vec<P> =
             packed.iter().enumerate().map(|(i, p)| if sign(i) == 1 { p.negated() } else { *p }).collect();
