@@ -57,13 +57,26 @@ impl Twiddles {
             (Root::Seven, Direction::Inverse) => 3,
         };
         let w = root(self.root, self.direction, k)?;
-        Ok(LEVELS[set].0[k as usize].get_or_init(|| powers(w, 1 << k.saturating_sub(1))))
+        Ok(table(&LEVELS[set].0[k as usize], w, 1 << k.saturating_sub(1)))
     }
 
     /// w of level k.
     pub(super) fn root(self, k: u32) -> Result<Scalar> {
         root(self.root, self.direction, k)
     }
+}
+
+/// The content of `cell`, made on first use.
+///
+/// Made outside the initialiser: [`powers`] runs on the thread pool, and a thread that waits there for others may take up another
+/// transform, which would enter the initialiser again, or block on one that waits for it. Two threads may thus make the same
+/// table; one of them is kept.
+fn table(cell: &OnceLock<Vec<Scalar>>, w: Scalar, len: usize) -> &[Scalar] {
+    if let Some(table) = cell.get() {
+        return table;
+    }
+    let made = powers(w, len);
+    cell.get_or_init(|| made)
 }
 
 /// w^0 .. w^(len - 1).
@@ -78,4 +91,37 @@ pub(super) fn powers(w: Scalar, len: usize) -> Vec<Scalar> {
         }
     });
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    use super::*;
+
+    /// Many tasks of one pool need the same tables, none of which is made yet.
+    #[test]
+    fn tables_are_made_by_many_threads_at_once() {
+        const LOG_LEN: u32 = 15;
+        let (done, finished) = channel();
+        // Not scoped: were it to hang, the test must end nevertheless.
+        std::thread::spawn(move || {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(8).build().unwrap();
+            let w = root(Root::Seven, Direction::Forward, LOG_LEN + 1).unwrap();
+            let cells: Vec<OnceLock<Vec<Scalar>>> = (0..50).map(|_| OnceLock::new()).collect();
+            let right = pool.install(|| {
+                let halfway = w.pow_vartime([1 << (LOG_LEN - 1)]);
+                cells.iter().all(|cell| {
+                    (0..32).into_par_iter().all(|_| {
+                        let table = table(cell, w, 1 << LOG_LEN);
+                        table.len() == 1 << LOG_LEN && table[1] == w && table[1 << (LOG_LEN - 1)] == halfway
+                    })
+                })
+            });
+            done.send(right).unwrap();
+        });
+        let outcome = finished.recv_timeout(Duration::from_secs(120));
+        assert_eq!(outcome, Ok(true), "the threads wait for each other, or a table is wrong");
+    }
 }
