@@ -6,6 +6,7 @@
 mod limits;
 mod pinned;
 
+use std::fmt;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -34,6 +35,8 @@ struct Account {
     margin: u64,
     /// Whether the machine's free memory counts too: not when a limit makes this a device of its own size.
     ask_machine: bool,
+    /// All bytes taken, device memory and pinned memory, which are the same memory here: what reservations are made against.
+    taken: AtomicU64,
     ours: AtomicU64,
     peak: AtomicU64,
     pinned: AtomicU64,
@@ -44,12 +47,21 @@ struct Account {
 #[derive(Debug)]
 pub struct Charge {
     account: Arc<Account>,
+    kind: Kind,
     bytes: u64,
+}
+
+/// What bytes are taken for.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Device,
+    Pinned,
 }
 
 impl Drop for Charge {
     fn drop(&mut self) {
-        self.account.ours.fetch_sub(self.bytes, Ordering::Relaxed);
+        self.account.counter(self.kind).fetch_sub(self.bytes, Ordering::Relaxed);
+        self.account.taken.fetch_sub(self.bytes, Ordering::Relaxed);
     }
 }
 
@@ -84,6 +96,7 @@ impl HostDevice {
             total,
             margin: opts.margin.min(total / 8),
             ask_machine: opts.memory_limit.is_none(),
+            taken: AtomicU64::new(0),
             ours: AtomicU64::new(0),
             peak: AtomicU64::new(0),
             pinned: AtomicU64::new(0),
@@ -102,10 +115,23 @@ impl HostDevice {
 }
 
 impl Account {
+    fn counter(&self, kind: Kind) -> &AtomicU64 {
+        match kind {
+            Kind::Device => &self.ours,
+            Kind::Pinned => &self.pinned,
+        }
+    }
+
+    /// What can be had beside `taken` bytes, by the budget and by what the machine says is free.
+    fn left(&self, taken: u64, free: Option<u64>) -> u64 {
+        let budget = self.total.saturating_sub(taken);
+        free.map_or(budget, |free| free.min(budget))
+    }
+
     fn memory(&self, free: Option<u64>) -> MemoryUse {
         MemoryUse {
             total: self.total,
-            free,
+            free: Some(self.left(self.taken.load(Ordering::Relaxed), free)),
             ours: self.ours.load(Ordering::Relaxed),
             peak: self.peak.load(Ordering::Relaxed),
             pinned: self.pinned.load(Ordering::Relaxed),
@@ -121,16 +147,21 @@ impl Account {
     fn charge(self: &Arc<Self>, label: &str, bytes: u64) -> Result<Charge> {
         // Asking the machine costs tens of microseconds: not for what cannot matter.
         let free = if self.ask_machine && bytes >= 1 << 20 { limits::free() } else { None };
-        let taken = self.ours.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |ours| {
-            let available = MemoryUse { ours, ..self.memory(free) }.available();
-            (bytes <= available).then_some(ours + bytes)
-        });
-        match taken {
-            Ok(before) => {
-                self.peak.fetch_max(before + bytes, Ordering::Relaxed);
-                Ok(Charge { account: self.clone(), bytes })
+        self.reserve(Kind::Device, label, bytes, free)
+    }
+
+    fn reserve(self: &Arc<Self>, kind: Kind, label: &str, bytes: u64, free: Option<u64>) -> Result<Charge> {
+        let available = |taken| self.left(taken, free).saturating_sub(self.margin);
+        let fits = |taken| (bytes <= available(taken)).then_some(taken + bytes);
+        match self.taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits) {
+            Ok(_) => {
+                let before = self.counter(kind).fetch_add(bytes, Ordering::Relaxed);
+                if matches!(kind, Kind::Device) {
+                    self.peak.fetch_max(before + bytes, Ordering::Relaxed);
+                }
+                Ok(Charge { account: self.clone(), kind, bytes })
             }
-            Err(_) => Err(self.out_of_memory(label, bytes, self.memory(free).available())),
+            Err(taken) => Err(self.out_of_memory(label, bytes, available(taken))),
         }
     }
 
@@ -147,11 +178,17 @@ impl Account {
 }
 
 /// Device memory that is host memory.
-#[derive(Debug)]
 pub struct HostBuffer<T> {
     data: Vec<T>,
     label: String,
     _charge: Charge,
+}
+
+/// Never the content, which may be a witness.
+impl<T> fmt::Debug for HostBuffer<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HostBuffer").field("label", &self.label).field("len", &self.data.len()).finish()
+    }
 }
 
 impl<T> HostBuffer<T> {

@@ -2,11 +2,11 @@
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
+use std::fmt;
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
-use super::Account;
+use super::{Account, Charge, Kind};
 use crate::backend::{PinnedBuffer, Result};
 use crate::curve::Element;
 
@@ -15,10 +15,17 @@ use crate::curve::Element;
 pub(super) struct Pool(HashMap<TypeId, Vec<Box<dyn Any + Send>>>);
 
 /// A host buffer from the pool; goes back on drop.
-#[derive(Debug)]
 pub struct HostPinned<T: Element> {
     data: Vec<T>,
-    account: Arc<Account>,
+    label: String,
+    charge: Charge,
+}
+
+/// Never the content, which may be a witness.
+impl<T: Element> fmt::Debug for HostPinned<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HostPinned").field("label", &self.label).field("len", &self.data.len()).finish()
+    }
 }
 
 /// Idle buffers kept per element type.
@@ -26,24 +33,20 @@ const POOLED: usize = 4;
 
 impl<T: Element> HostPinned<T> {
     pub(super) fn new(account: &Arc<Account>, label: &str, len: usize) -> Result<Self> {
-        let mut data: Vec<T> = account.take_pooled(len).unwrap_or_default();
-        let missing = len.saturating_sub(data.capacity()) as u64 * size_of::<T>() as u64;
-        let available =
-            account.memory(None).available().saturating_sub(account.pinned.load(Ordering::Relaxed));
-        if missing > available {
-            return Err(account.out_of_memory(label, missing, available));
-        }
-        if len > data.capacity() {
-            data = account.zeros(label, len)?;
-        }
+        let reserve = |elements: usize| {
+            let bytes = (elements as u64).saturating_mul(size_of::<T>() as u64);
+            account.reserve(Kind::Pinned, label, bytes, None)
+        };
+        // An idle buffer may be larger than asked for, and too large for what is left.
+        let pooled =
+            account.take_pooled::<T>(len).and_then(|data| Some((reserve(data.capacity()).ok()?, data)));
+        let (charge, mut data) = match pooled {
+            Some(pooled) => pooled,
+            None => (reserve(len)?, account.zeros(label, len)?),
+        };
         data.resize(len, T::zeroed());
-        account.pinned.fetch_add(bytes_of(&data), Ordering::Relaxed);
-        Ok(Self { data, account: account.clone() })
+        Ok(Self { data, label: label.into(), charge })
     }
-}
-
-fn bytes_of<T>(data: &Vec<T>) -> u64 {
-    (data.capacity() * size_of::<T>()) as u64
 }
 
 impl Account {
@@ -60,8 +63,7 @@ impl Account {
 impl<T: Element> Drop for HostPinned<T> {
     fn drop(&mut self) {
         let data = std::mem::take(&mut self.data);
-        self.account.pinned.fetch_sub(bytes_of(&data), Ordering::Relaxed);
-        let mut pool = self.account.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pool = self.charge.account.pool.lock().unwrap_or_else(PoisonError::into_inner);
         let idle = pool.0.entry(TypeId::of::<T>()).or_default();
         if idle.len() < POOLED {
             idle.push(Box::new(data));

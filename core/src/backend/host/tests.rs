@@ -42,6 +42,62 @@ fn pinned_memory_is_pooled_and_limited() {
 }
 
 #[test]
+fn pinned_and_device_memory_share_one_budget() {
+    let device = small(8 << 20);
+    let pinned = device.pinned::<u8>("p", 4 << 20).unwrap();
+    assert_eq!(device.memory().available(), 3 << 20);
+    match device.alloc::<u8>("a", (3 << 20) + 1) {
+        Err(BackendError::OutOfMemory { available, .. }) => assert_eq!(available, 3 << 20),
+        other => panic!("{other:?}"),
+    }
+    let a = device.alloc::<u8>("a", 3 << 20).unwrap();
+    assert!(matches!(device.pinned::<u8>("q", 1), Err(BackendError::OutOfMemory { .. })));
+    let memory = device.memory();
+    assert_eq!((memory.ours, memory.peak, memory.pinned), (3 << 20, 3 << 20, 4 << 20));
+    // The idle buffer of 4 MiB no longer fits: a smaller one is made.
+    drop((pinned, a));
+    let _most = device.alloc::<u8>("most", 6 << 20).unwrap();
+    assert_eq!(device.pinned::<u8>("small", 1 << 20).unwrap().len(), 1 << 20);
+}
+
+#[test]
+fn concurrent_reservations_never_exceed_the_budget() {
+    let device = small(8 << 20);
+    let barrier = std::sync::Barrier::new(8);
+    let got: Vec<bool> = std::thread::scope(|scope| {
+        let take = |i: usize| {
+            let (device, barrier) = (&device, &barrier);
+            scope.spawn(move || {
+                barrier.wait();
+                // Each takes 3 of 7 MiB and keeps it until all have tried.
+                let pinned = i.is_multiple_of(2).then(|| device.pinned::<u8>("p", 3 << 20));
+                let buffer = (!i.is_multiple_of(2)).then(|| device.alloc::<u8>("a", 3 << 20));
+                barrier.wait();
+                pinned.is_some_and(|p| p.is_ok()) || buffer.is_some_and(|b| b.is_ok())
+            })
+        };
+        let threads: Vec<_> = (0..8).map(take).collect();
+        threads.into_iter().map(|t| t.join().unwrap()).collect()
+    });
+    assert_eq!(got.into_iter().filter(|got| *got).count(), 2);
+    assert_eq!((device.memory().ours, device.memory().pinned), (0, 0));
+}
+
+#[test]
+fn debug_output_tells_no_content() {
+    let device = small(8 << 20);
+    let s = device.stream("s").unwrap();
+    let buffer = device.upload_new(&s, "witness", &[0x1234_5678u32; 3]).unwrap();
+    assert_eq!(format!("{buffer:?}"), r#"HostBuffer { label: "witness", len: 3 }"#);
+    let mut pinned = device.pinned::<u32>("witness", 2).unwrap();
+    pinned.fill(0x1234_5678);
+    assert_eq!(format!("{pinned:?}"), r#"HostPinned { label: "witness", len: 2 }"#);
+    drop(pinned);
+    let device = format!("{device:?}");
+    assert!(!device.contains("305419896"), "{device}");
+}
+
+#[test]
 fn copies_are_bounds_checked() {
     let device = small(8 << 20);
     let s = device.stream("s").unwrap();
