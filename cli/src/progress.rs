@@ -1,4 +1,4 @@
-//! Progress bars on a terminal for what takes longer than a second, and the time each stage took.
+//! Progress bars on a terminal for what does not end at once, and the time each stage took.
 
 use std::io::IsTerminal;
 use std::sync::Mutex;
@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use cuzk_core::progress::{Observer, Progress, Stage};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Nothing is drawn before this.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// Nothing is drawn before this: what is over in a blink leaves no flicker, and everything over a second has its bar long before.
+const PATIENCE: Duration = Duration::from_millis(100);
 
 /// The observer of every command.
 pub struct Bars {
