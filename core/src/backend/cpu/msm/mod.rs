@@ -26,7 +26,7 @@ use crate::key::EncodedPoints;
 use digits::Recoded;
 use scalars::Source;
 
-/// Bases taken at once where they lie in memory: bounds the working memory to some 250 MB.
+/// Bases taken at once where they lie in memory: bounds the working memory to 1.0 GB in G1 and 1.8 GB in G2, see [`working_memory`].
 const RESIDENT_CHUNK: usize = 1 << 21;
 
 /// Bytes of decoded points taken at once where they are streamed.
