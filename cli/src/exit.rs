@@ -198,7 +198,7 @@ impl From<ProveError> for Failure {
             ProveError::Plan(error) => return error.into(),
             ProveError::Verify(error) => return error.into(),
             ProveError::NotVerified { .. } => Exit::Invalid,
-            ProveError::Misfit(_) | ProveError::KeyPoint { .. } => Exit::Usage,
+            ProveError::Misfit(_) | ProveError::BadKey(_) | ProveError::KeyPoint { .. } => Exit::Usage,
             ProveError::Cancelled | ProveError::Deadline => Exit::Cancelled,
             ProveError::Randomness(_) => Exit::Io,
             _ => Exit::Internal,

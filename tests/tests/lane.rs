@@ -1,6 +1,9 @@
 //! The erased prover: pipeline, order, cancellation, isolation of errors, memory.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+#[path = "lane/together.rs"]
+mod together;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};

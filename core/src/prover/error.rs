@@ -3,7 +3,7 @@
 use super::plan::PlanError;
 use crate::NoRandomness;
 use crate::backend::BackendError;
-use crate::key::Misfit;
+use crate::key::{CheckError, Misfit};
 use crate::verify::VerifyError;
 
 /// Why there is no proof.
@@ -30,6 +30,9 @@ pub enum ProveError {
     /// The proof could not be judged.
     #[error(transparent)]
     Verify(#[from] VerifyError),
+    /// A point of the key is not what it must be.
+    #[error(transparent)]
+    BadKey(CheckError),
     /// A point of the key cannot be read.
     #[error("{key}: {query} query, point {index}: {reason}")]
     KeyPoint {
@@ -68,6 +71,15 @@ fn public_input_note(index: &Option<usize>) -> String {
     index.map_or_else(String::new, |i| {
         format!(" (public input {i} of the request is not that of the witness)")
     })
+}
+
+impl From<CheckError> for ProveError {
+    fn from(error: CheckError) -> Self {
+        match error {
+            CheckError::Cancelled => Self::Cancelled,
+            other => Self::BadKey(other),
+        }
+    }
 }
 
 impl From<BackendError> for ProveError {

@@ -18,16 +18,32 @@ pub(super) struct Failed<'a> {
 
 /// The error for a proof that does not verify. If the sum over H on the other root of unity makes it valid, the key was read with
 /// the wrong root, and the message says which one to take.
-pub(super) fn explain<B: Backend>(
+///
+/// The other root takes the memory of a proof, which the device need not have beside other proofs: it is tried only if `alone` gives
+/// the device.
+pub(super) fn explain<B: Backend, A>(
     backend: &B,
     key: &DeviceKey<B::Device>,
     vk: &VerifyingKey,
     failed: Failed<'_>,
     mut run: Run<B::Device>,
+    alone: impl FnOnce() -> Option<A>,
 ) -> ProveError {
     let (root, other) = (key.quotient.root, key.quotient.root.other());
     let differing_input = differing_input(&failed);
-    let message = match verifies_on_other_root(backend, key, vk, failed, &mut run) {
+    let alone = roots_differ(&key.quotient).then(alone);
+    let outcome = match &alone {
+        None => Ok(false),
+        Some(None) => {
+            let message = format!(
+                "the witness does not satisfy the circuit, the key is not the circuit's, or its root of unity does not come from {root} \
+                 (root {other} was not tried beside the other proofs under way)"
+            );
+            return ProveError::NotVerified { message, differing_input };
+        }
+        Some(Some(_)) => verifies_on_other_root(backend, key, vk, failed, &mut run),
+    };
+    let message = match outcome {
         Ok(true) => format!(
             "the key's root of unity was taken to come from {root}; with root {other} the proof verifies: pass --root {other}"
         ),
@@ -60,11 +76,7 @@ fn verifies_on_other_root<B: Backend>(
     failed: Failed<'_>,
     run: &mut Run<B::Device>,
 ) -> Result<bool, ProveError> {
-    if !roots_differ(&key.quotient) {
-        return Ok(false);
-    }
     run.check()?;
-    // Beside the next partition's work, so the device may not have the memory; the message then says that.
     let op = Quotient { root: key.quotient.root.other(), ..key.quotient };
     let stream = backend.device().stream("other root")?;
     let z = load::witness(backend, &stream, &failed.partition.witness)?;

@@ -9,12 +9,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::pipeline::{Job, Pipeline, Slot};
 use super::plan::{KeyShape, Plan, PlanError, PlanRequest};
-use super::run::Run;
+use super::run::{Run, Stop};
 use super::{Partition, ProofOutput, ProveError, load_key};
-use crate::backend::{Backend, Device, DeviceInfo, DeviceKey, MemoryUse};
+use crate::backend::{Backend, BackendError, Device, DeviceInfo, DeviceKey, MemoryUse};
 use crate::circuit::Matrices;
 use crate::key::{ProvingKey, VerifyingKey};
-use crate::progress::{CancelToken, Control};
+use crate::progress::Control;
 
 /// A key on a device. Numbers are never used twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -55,7 +55,7 @@ pub trait PendingProof: Send {
     fn is_done(&self) -> bool;
     /// Blocks until the proof is there, or the reason why not.
     fn wait(self: Box<Self>) -> Result<ProofOutput, ProveError>;
-    /// Asks the proof to stop at its next operation boundary; `wait` then gives [`ProveError::Cancelled`] unless it was finished.
+    /// Asks the proof to stop: at once if it is still in the queue, else at its next operation boundary; `wait` then gives [`ProveError::Cancelled`] unless it was finished.
     fn cancel(&self);
 }
 
@@ -74,6 +74,8 @@ pub(super) struct Loaded<B: Backend> {
     pub(super) key: DeviceKey<B::Device>,
     pub(super) vk: VerifyingKey,
     pub(super) in_flight: usize,
+    /// Bytes that its proofs take while they are made.
+    working: u64,
 }
 
 /// A lock whose holder panicked protects plain data here, and stays usable.
@@ -107,7 +109,10 @@ impl<B: Backend> DeviceProver for Lane<B> {
     }
 
     fn plan(&self, shape: &KeyShape, request: PlanRequest) -> Result<Plan, PlanError> {
-        Plan::new(&*self.backend(), shape, request)
+        // What is free now includes the working space of proofs with the keys that are here, of which one may be under way beside one
+        // with the new key.
+        let reserved = lock(&self.keys).values().map(|loaded| loaded.working).max().unwrap_or(0);
+        Plan::beside(&*self.backend(), shape, request, reserved)
     }
 
     fn load_key(
@@ -123,8 +128,19 @@ impl<B: Backend> DeviceProver for Lane<B> {
             None => self.plan(&KeyShape::new(&key, &matrices), PlanRequest::default())?,
         };
         let device_key = load_key(&*backend, &key, &matrices, &plan, control)?;
+        let current = lock(&self.backend);
+        if !Arc::ptr_eq(&current, &backend) {
+            let device = backend.device().info();
+            return Err(ProveError::Backend(BackendError::DeviceLost {
+                device: format!("{}:{}", device.backend, device.index),
+                op: "load_key",
+                reason: "it was reopened meanwhile; load the key again".into(),
+            }));
+        }
         let id = KeyId(self.next.fetch_add(1, Ordering::Relaxed));
-        let loaded = Loaded { backend, key: device_key, vk: key.vk.clone(), in_flight: plan.in_flight };
+        let (in_flight, working) = (plan.in_flight, plan.working());
+        let loaded = Loaded { backend, key: device_key, vk: key.vk.clone(), in_flight, working };
+        // Under both locks, as in `reopen`: no key of a lost device stays.
         lock(&self.keys).insert(id, Arc::new(loaded));
         Ok(id)
     }
@@ -141,22 +157,32 @@ impl<B: Backend> DeviceProver for Lane<B> {
     ) -> Result<Box<dyn PendingProof>, ProveError> {
         let loaded = lock(&self.keys).get(&key).cloned().ok_or(ProveError::UnknownKey(key.0))?;
         let run = Run::new(control, partition.deadline);
-        let pending = Pending { slot: Arc::default(), cancel: run.own_token() };
+        let pending = Pending { slot: Arc::new(Slot::new(run.stop())), stop: run.stop() };
         self.pipeline.submit(Job { loaded, partition, run, slot: pending.slot.clone() })?;
         Ok(Box::new(pending))
     }
 
     fn reopen(&self) -> Result<(), ProveError> {
-        let mut backend = lock(&self.backend);
-        *backend = Arc::new(backend.reopen()?);
-        lock(&self.keys).clear();
+        let lost = self.backend();
+        // May take long, so others are not kept waiting.
+        let opened = Arc::new(lost.reopen()?);
+        let keys = {
+            let mut backend = lock(&self.backend);
+            if !Arc::ptr_eq(&backend, &lost) {
+                // Somebody else was faster; keys may have been loaded since.
+                return Ok(());
+            }
+            *backend = opened;
+            std::mem::take(&mut *lock(&self.keys))
+        };
+        drop(keys);
         Ok(())
     }
 }
 
 struct Pending {
     slot: Arc<Slot>,
-    cancel: CancelToken,
+    stop: Stop,
 }
 
 impl PendingProof for Pending {
@@ -167,12 +193,12 @@ impl PendingProof for Pending {
         self.slot.wait()
     }
     fn cancel(&self) {
-        self.cancel.cancel();
+        self.stop.cancel();
     }
 }
 
 impl Drop for Pending {
     fn drop(&mut self) {
-        self.cancel.cancel();
+        self.stop.cancel();
     }
 }

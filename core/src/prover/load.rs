@@ -19,6 +19,9 @@ use crate::witness::{PackedWitness, Witness, WitnessBits};
 
 /// Brings a key and its circuit to the device as `plan` says. The key is refused where it does not fit the circuit.
 ///
+/// That the points lie in their subgroups is not checked here: pass a key from a source that is not trusted through
+/// [`check_key`](crate::key::check_key) first. Sums of other points with a witness can tell parts of it to whoever made the key.
+///
 /// Progress is reported as [`Stage::LoadKey`], in points.
 pub fn load_key<B: Backend>(
     backend: &B,

@@ -38,7 +38,7 @@ use crate::backend::{
 };
 use crate::circuit::Matrices;
 use crate::curve::{G1Projective, Scalar};
-use crate::key::{ProvingKey, VerifyingKey};
+use crate::key::{ProvingKey, VerifyingKey, check_key, fit_circuit};
 use crate::progress::{Control, Stage};
 use crate::verify::verify;
 use crate::witness::Witness;
@@ -75,14 +75,17 @@ pub struct ProofOutput {
     pub timings: Vec<(Stage, Duration)>,
 }
 
-/// Proves on the CPU, everything included: the call of a library user with one proof to make.
+/// Proves on the CPU, everything included: the call of a library user with one proof to make. The points of the key are checked each time,
+/// which can take longer than the proof; with many proofs to make, use [`check_key`] once, then [`load_key`] and [`prove_on`].
 ///
 /// # Errors
-/// [`ProveError::Misfit`] if key, circuit and witness do not belong together, [`ProveError::NotVerified`] if the witness does not
-/// satisfy the circuit.
+/// [`ProveError::Misfit`] if key, circuit and witness do not belong together, [`ProveError::BadKey`] if a point of the key is not
+/// what it must be, [`ProveError::NotVerified`] if the witness does not satisfy the circuit.
 pub fn prove(key: &ProvingKey, matrices: &Matrices, witness: Witness) -> Result<ProofOutput, ProveError> {
     let backend = CpuBackend::open(&OpenOptions::default())?;
     let control = Control::default();
+    fit_circuit(key, matrices)?;
+    check_key(key, &control)?;
     let shape = KeyShape::new(key, matrices);
     let plan = Plan::new(&backend, &shape, PlanRequest::default())?;
     let device_key = load_key(&backend, key, matrices, &plan, &control)?;
@@ -90,6 +93,8 @@ pub fn prove(key: &ProvingKey, matrices: &Matrices, witness: Witness) -> Result<
 }
 
 /// One proof on one device, step after step, verified.
+///
+/// The key must come from somebody trusted or have passed [`check_key`]: see [`load_key`].
 pub fn prove_on<B: Backend>(
     backend: &B,
     key: &DeviceKey<B::Device>,
@@ -102,7 +107,7 @@ pub fn prove_on<B: Backend>(
     let z = upload(backend, &stream, key, &partition.witness, &mut run)?;
     let sums = compute(backend, &stream, key, &z, &mut run)?;
     drop(z);
-    finish(backend, key, vk, partition, sums, run)
+    finish(backend, key, vk, partition, sums, run, || Some(()))
 }
 
 /// The sums of a proof, on their way.
@@ -170,14 +175,15 @@ fn h_msm<B: Backend>(
     backend.msm(stream, Msm { bases: key.h.as_bases(), scalars: h, form, select: None, classes: None })
 }
 
-/// Waits for the sums, adds up the proof and verifies it.
-fn finish<B: Backend>(
+/// Waits for the sums, adds up the proof and verifies it. `alone` gives the device for looking into a failure, if nobody else is using it.
+fn finish<B: Backend, A>(
     backend: &B,
     key: &DeviceKey<B::Device>,
     vk: &VerifyingKey,
     partition: &Partition,
     sums: Sums,
     mut run: Run<B::Device>,
+    alone: impl FnOnce() -> Option<A>,
 ) -> Result<ProofOutput, ProveError> {
     let blinding = partition.blinding.draw()?;
     let (points, proof) = run.on_host(Stage::Finish, || {
@@ -188,7 +194,7 @@ fn finish<B: Backend>(
     let public_inputs = public_inputs(vk, partition);
     if !run.on_host(Stage::Verify, || Ok(verify(vk, &public_inputs, &proof)?))? {
         let failed = explain::Failed { partition, public_inputs: &public_inputs, points, blinding };
-        return Err(explain::explain(backend, key, vk, failed, run));
+        return Err(explain::explain(backend, key, vk, failed, run, alone));
     }
     Ok(ProofOutput { proof, public_inputs, timings: run.timings(backend.device()) })
 }

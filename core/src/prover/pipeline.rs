@@ -2,11 +2,12 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use super::lane::{Loaded, lock};
-use super::run::Run;
+use super::run::{Run, Stop};
 use super::{Partition, ProofOutput, ProveError, Sums, compute, finish, upload};
 use crate::backend::{Backend, Buffer, Device};
 use crate::curve::Scalar;
@@ -14,29 +15,64 @@ use crate::progress::CancelToken;
 
 type Outcome = Result<ProofOutput, ProveError>;
 
+/// How often a proof in the queue looks whether it was stopped: a token and a deadline wake nobody.
+const LOOK: Duration = Duration::from_millis(20);
+
 /// Where the outcome of a job appears.
-#[derive(Default)]
 pub(super) struct Slot {
-    outcome: Mutex<Option<Outcome>>,
+    state: Mutex<State>,
     done: Condvar,
+    stop: Stop,
+}
+
+#[derive(Default)]
+struct State {
+    /// Whether the first stage has taken it up. Before that nobody but the waiting caller would notice that it was stopped.
+    begun: bool,
+    outcome: Option<Outcome>,
 }
 
 impl Slot {
+    pub(super) fn new(stop: Stop) -> Self {
+        Self { state: Mutex::default(), done: Condvar::new(), stop }
+    }
     /// The first outcome counts.
     fn put(&self, outcome: Outcome) {
-        lock(&self.outcome).get_or_insert(outcome);
+        lock(&self.state).outcome.get_or_insert(outcome);
         self.done.notify_all();
     }
+    /// Takes the job up, unless it was stopped before.
+    fn begin(&self) -> Result<(), ProveError> {
+        let mut state = lock(&self.state);
+        state.begun = true;
+        self.stop.check()
+    }
+    /// With the outcome of a job that was stopped in the queue.
+    fn state(&self) -> MutexGuard<'_, State> {
+        let mut state = lock(&self.state);
+        self.look(&mut state);
+        state
+    }
+    fn look(&self, state: &mut State) {
+        if let (false, None, Err(stopped)) = (state.begun, &state.outcome, self.stop.check()) {
+            state.outcome = Some(Err(stopped));
+        }
+    }
     pub(super) fn is_done(&self) -> bool {
-        lock(&self.outcome).is_some()
+        self.state().outcome.is_some()
     }
     pub(super) fn wait(&self) -> Outcome {
-        let mut outcome = lock(&self.outcome);
+        let mut state = self.state();
         loop {
-            match outcome.take() {
-                Some(outcome) => return outcome,
-                None => outcome = self.done.wait(outcome).unwrap_or_else(PoisonError::into_inner),
+            if let Some(outcome) = state.outcome.take() {
+                return outcome;
             }
+            state = if state.begun {
+                self.done.wait(state).unwrap_or_else(PoisonError::into_inner)
+            } else {
+                self.done.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner).0
+            };
+            self.look(&mut state);
         }
     }
 }
@@ -63,6 +99,9 @@ struct Gate {
     left: Condvar,
 }
 
+/// What a partition that must be alone counts as: more than any limit.
+const ALONE: usize = usize::MAX / 2;
+
 impl Gate {
     fn enter(self: &Arc<Self>, limit: usize) -> Inside {
         let mut inside = lock(&self.inside);
@@ -70,16 +109,28 @@ impl Gate {
             inside = self.left.wait(inside).unwrap_or_else(PoisonError::into_inner);
         }
         *inside += 1;
-        Inside(self.clone())
+        Inside { gate: self.clone(), weight: 1 }
+    }
+
+    /// The whole device, if nobody is inside. Does not wait: those inside may be waiting for the caller.
+    fn try_alone(self: &Arc<Self>) -> Option<Inside> {
+        let mut inside = lock(&self.inside);
+        (*inside == 0).then(|| {
+            *inside = ALONE;
+            Inside { gate: self.clone(), weight: ALONE }
+        })
     }
 }
 
-struct Inside(Arc<Gate>);
+struct Inside {
+    gate: Arc<Gate>,
+    weight: usize,
+}
 
 impl Drop for Inside {
     fn drop(&mut self) {
-        *lock(&self.0.inside) -= 1;
-        self.0.left.notify_all();
+        *lock(&self.gate.inside) -= self.weight;
+        self.gate.left.notify_all();
     }
 }
 
@@ -105,11 +156,11 @@ impl<B: Backend> Pipeline<B> {
         let (computed, finishing) = sync_channel(1);
         let closing = CancelToken::default();
         let gate = Arc::<Gate>::default();
-        let stop = closing.clone();
+        let (stop, finishing_gate) = (closing.clone(), gate.clone());
         let threads = vec![
             spawn("upload", move || upload_stage(&submitted, &uploaded, &gate, &stop))?,
             spawn("compute", move || compute_stage(&computing, &computed))?,
-            spawn("finish", move || finish_stage(&finishing))?,
+            spawn("finish", move || finish_stage(&finishing, &finishing_gate))?,
         ];
         Ok(Self { jobs: Some(jobs), closing, threads })
     }
@@ -124,12 +175,15 @@ impl<B: Backend> Drop for Pipeline<B> {
     fn drop(&mut self) {
         self.closing.cancel();
         self.jobs = None;
+        // The last handle may be dropped by one of these threads itself, in an observer. The others may be waiting for it to take or
+        // hand over a job, so it waits for none of them: they end when the queue is empty.
+        let this = std::thread::current().id();
+        if self.threads.iter().any(|thread| thread.thread().id() == this) {
+            return;
+        }
         for thread in self.threads.drain(..) {
-            // The last handle may be dropped by one of these threads itself, in an observer. A stage catches panics; there is nothing to
-            // do about one that slipped through.
-            if thread.thread().id() != std::thread::current().id() {
-                let _ = thread.join();
-            }
+            // A stage catches panics; there is nothing to do about one that slipped through.
+            let _ = thread.join();
         }
     }
 }
@@ -163,6 +217,8 @@ fn upload_stage<B: Backend>(
         let step = guarded("upload", || {
             job.run.check()?;
             let inside = gate.enter(job.loaded.in_flight);
+            // Much may have happened while it waited.
+            job.slot.begin()?;
             let Loaded { backend, key, .. } = &*job.loaded;
             let stream = backend.device().stream("upload")?;
             let z = upload(&**backend, &stream, key, &job.partition.witness, &mut job.run)?;
@@ -190,11 +246,12 @@ fn compute_stage<B: Backend>(jobs: &Receiver<(Job<B>, Uploaded<B>)>, next: &Sync
     }
 }
 
-fn finish_stage<B: Backend>(jobs: &Receiver<(Job<B>, Sums)>) {
+fn finish_stage<B: Backend>(jobs: &Receiver<(Job<B>, Sums)>, gate: &Arc<Gate>) {
     for (mut job, sums) in jobs {
         let run = std::mem::replace(&mut job.run, Run::new(Default::default(), None));
         let Loaded { backend, key, vk, .. } = &*job.loaded;
-        let outcome = guarded("finish", || finish(&**backend, key, vk, &job.partition, sums, run));
+        let outcome =
+            guarded("finish", || finish(&**backend, key, vk, &job.partition, sums, run, || gate.try_alone()));
         job.slot.put(outcome);
     }
 }

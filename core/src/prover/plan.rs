@@ -106,6 +106,9 @@ pub struct Plan {
 /// Names of the queries, in the order of [`Plan::bases`].
 pub(super) const QUERIES: [&str; 5] = ["H query", "L query", "A query", "B query in G1", "B query in G2"];
 
+/// What is on the device only while a proof is made.
+const WORKING: [&str; 5] = ["witness", "packed witness", "quotient", "classes", "msm"];
+
 /// The device cannot hold what the plan asks for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
@@ -123,7 +126,17 @@ pub struct PlanError {
 impl Plan {
     /// The plan that streams least, and among those the one that overlaps most, within what the device has to give now.
     pub fn new<B: Backend>(backend: &B, shape: &KeyShape, request: PlanRequest) -> Result<Self, PlanError> {
-        let available = backend.device().memory().available();
+        Self::beside(backend, shape, request, 0)
+    }
+
+    /// The same, leaving `reserved` bytes to others that do not use them now.
+    pub(super) fn beside<B: Backend>(
+        backend: &B,
+        shape: &KeyShape,
+        request: PlanRequest,
+        reserved: u64,
+    ) -> Result<Self, PlanError> {
+        let available = backend.device().memory().available().saturating_sub(reserved);
         let scratch = |shape: &KeyShape| MsmMemory::of(backend, shape);
         Planner { available, scratch: &scratch }.plan(shape, request)
     }
@@ -131,6 +144,11 @@ impl Plan {
     /// Bytes in all.
     pub fn total(&self) -> u64 {
         self.items.iter().map(|item| item.bytes).sum()
+    }
+
+    /// Bytes that are taken only while a proof is made.
+    pub fn working(&self) -> u64 {
+        self.items.iter().filter(|item| WORKING.contains(&item.label)).map(|item| item.bytes).sum()
     }
 
     /// "a 1 + b 2 = 3 bytes"
@@ -164,13 +182,14 @@ impl Plan {
         let msm = (0..5).map(|i| if resident(&i) { msm.resident[i] } else { msm.streamed[i] }).max();
         // Items of a proof under way, and before them those of a loaded key.
         let working = [
-            Item { label: "witness", bytes: SCALAR * m * in_flight as u64 },
+            SCALAR * m * in_flight as u64,
             // A packed witness next to its dense form; it is packed only where that is at most a quarter.
-            Item { label: "packed witness", bytes: SCALAR * m / 4 },
-            Item { label: "quotient", bytes: 3 * SCALAR * n },
-            Item { label: "classes", bytes: m + 16 },
-            Item { label: "msm", bytes: msm.unwrap_or(0) },
+            SCALAR * m / 4,
+            3 * SCALAR * n,
+            m + 16,
+            msm.unwrap_or(0),
         ];
+        let working: [Item; 5] = std::array::from_fn(|i| Item { label: WORKING[i], bytes: working[i] });
         let mut items = vec![
             Item { label: "matrices", bytes: shape.matrices },
             // Which variable each base belongs to; the two lists of B are one where they are the same.

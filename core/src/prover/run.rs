@@ -6,12 +6,37 @@ use super::ProveError;
 use crate::backend::{Device, Result as BackendResult};
 use crate::progress::{CancelToken, Control, Stage};
 
+/// What may stop a proof.
+#[derive(Clone)]
+pub(super) struct Stop {
+    /// The caller's token, which may be shared.
+    shared: CancelToken,
+    /// Cancels this proof alone.
+    own: CancelToken,
+    deadline: Option<Instant>,
+}
+
+impl Stop {
+    pub(super) fn cancel(&self) {
+        self.own.cancel();
+    }
+
+    /// Whether to go on.
+    pub(super) fn check(&self) -> Result<(), ProveError> {
+        if self.shared.is_cancelled() || self.own.is_cancelled() {
+            return Err(ProveError::Cancelled);
+        }
+        match self.deadline {
+            Some(deadline) if Instant::now() > deadline => Err(ProveError::Deadline),
+            _ => Ok(()),
+        }
+    }
+}
+
 /// One proof on its way.
 pub(super) struct Run<D: Device> {
     control: Control,
-    /// Cancels this proof alone; the caller's token in `control` may be shared.
-    own: CancelToken,
-    deadline: Option<Instant>,
+    stop: Stop,
     stages: Vec<Timed<D>>,
 }
 
@@ -23,23 +48,18 @@ struct Timed<D: Device> {
 
 impl<D: Device> Run<D> {
     pub(super) fn new(control: Control, deadline: Option<Instant>) -> Self {
-        Self { control, own: CancelToken::default(), deadline, stages: Vec::new() }
+        let stop = Stop { shared: control.cancel.clone(), own: CancelToken::default(), deadline };
+        Self { control, stop, stages: Vec::new() }
     }
 
-    /// The token that cancels this proof alone.
-    pub(super) fn own_token(&self) -> CancelToken {
-        self.own.clone()
+    /// What may stop it.
+    pub(super) fn stop(&self) -> Stop {
+        self.stop.clone()
     }
 
     /// Whether to go on.
     pub(super) fn check(&self) -> Result<(), ProveError> {
-        if self.control.cancel.is_cancelled() || self.own.is_cancelled() {
-            return Err(ProveError::Cancelled);
-        }
-        match self.deadline {
-            Some(deadline) if Instant::now() > deadline => Err(ProveError::Deadline),
-            _ => Ok(()),
-        }
+        self.stop.check()
     }
 
     /// A stage that queues work on `stream`.
