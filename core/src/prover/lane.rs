@@ -55,7 +55,8 @@ pub trait PendingProof: Send {
     fn is_done(&self) -> bool;
     /// Blocks until the proof is there, or the reason why not.
     fn wait(self: Box<Self>) -> Result<ProofOutput, ProveError>;
-    /// Asks the proof to stop: at once if it is still in the queue, else at its next operation boundary; `wait` then gives [`ProveError::Cancelled`] unless it was finished.
+    /// Asks the proof to stop: at once if it is still in the queue, else at its next operation boundary; `wait` then
+    /// gives [`ProveError::Cancelled`] unless it was finished.
     fn cancel(&self);
 }
 
