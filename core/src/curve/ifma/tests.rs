@@ -45,6 +45,7 @@ impl<F: BaseField> Exceptional<F> for Textbook {
 
 fn sums_agree<C: Curve, P: PackedPoint<C::Base>>() {
     if !available() {
+        eprintln!("skipped: this processor has no AVX-512 IFMA");
         return;
     }
     let mut rng = ChaCha8Rng::seed_from_u64(SEED);
