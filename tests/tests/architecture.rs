@@ -40,8 +40,16 @@ const UNSAFE_FILES: &[&str] = &[
     "core/src/curve/element.rs",
     "core/src/curve/ifma/mod.rs",
     "core/src/format/mmap.rs",
-    "backend-cuda/src/ffi.rs",
-    "backend-cuda/src/launch.rs",
+    "backend-cuda/src/compiler.rs",
+    "backend-cuda/src/driver/context.rs",
+    "backend-cuda/src/driver/event.rs",
+    "backend-cuda/src/driver/launch.rs",
+    "backend-cuda/src/driver/module.rs",
+    "backend-cuda/src/driver/pinned.rs",
+    "backend-cuda/src/driver/pool.rs",
+    "backend-cuda/src/driver/stream.rs",
+    "backend-cuda/src/memory.rs",
+    "backend-cuda/src/params.rs",
 ];
 
 fn root() -> PathBuf {
