@@ -1,13 +1,13 @@
 //! [`Backend`] for CUDA: opening, and the way from the contract's operations to their modules.
 
 use cuzk_core::backend::{
-    Backend, Classes, Device, DeviceMatrix, Expand, Msm, Ntt, OpenOptions, Pending, PointEncoding,
-    PointReport, Pointwise, Result,
+    Backend, Classes, Device, DeviceInfo, DeviceMatrix, Expand, Msm, Ntt, OpenOptions, Pending,
+    PointEncoding, PointReport, Pointwise, Result,
 };
 use cuzk_core::curve::{Curve, Scalar};
 
-use crate::device::CudaDevice;
-use crate::driver::{Context, NAME};
+use crate::device::{CudaDevice, device_info};
+use crate::driver::{Context, NAME, unavailable};
 use crate::kernels::{KernelCache, Kernels};
 use crate::memory::{CudaBuffer, CudaStream};
 use crate::tables::Tables;
@@ -29,6 +29,30 @@ impl CudaBackend {
     pub fn device_count() -> Result<usize> {
         Context::count()
     }
+
+    /// The devices that could be opened, with what `facts` tell: architecture, driver, bus, memory, and whether the cache has their
+    /// kernels. An error says why none can, and what to do about it. Makes no context and compiles nothing.
+    pub fn devices(cache: &KernelCache) -> Result<Vec<DeviceInfo>> {
+        let found = (0..Context::count()?).map(|index| {
+            let facts = Context::facts_of(index)?;
+            let ready = cache.is_ready(facts.arch())?;
+            let mut info = device_info(index, &facts);
+            let state = if ready { "ready" } else { Self::NOT_COMPILED };
+            info.facts.push(("kernels".into(), state.into()));
+            Ok(info)
+        });
+        let (good, bad): (Vec<_>, Vec<_>) = found.partition(Result::is_ok);
+        match (good.is_empty(), bad.into_iter().next()) {
+            (true, Some(Err(reason))) => Err(reason),
+            (true, _) => {
+                Err(unavailable("the driver sees no CUDA device: check nvidia-smi and CUDA_VISIBLE_DEVICES"))
+            }
+            _ => good.into_iter().collect(),
+        }
+    }
+
+    /// What the fact "kernels" says where opening the device will compile them.
+    pub const NOT_COMPILED: &'static str = "not compiled yet";
 
     /// Opens a device. Kernels that the cache lacks are compiled now, which takes seconds to a minute.
     pub fn open(options: &OpenOptions, cache: &KernelCache) -> Result<Self> {
@@ -99,6 +123,9 @@ impl Backend for CudaBackend {
         op: Msm<'_, CudaDevice, C>,
     ) -> Result<Pending<C::Projective>> {
         self.run_msm(stream, op)
+    }
+    fn msm_memory<C: Curve>(&self, bases: usize, streamed: bool) -> u64 {
+        self.msm_bytes::<C>(bases, streamed)
     }
     fn fixed_base<C: Curve>(
         &self,

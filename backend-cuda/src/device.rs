@@ -9,7 +9,7 @@ use cuzk_core::backend::{
 };
 use cuzk_core::curve::{Element, as_bytes};
 
-use crate::driver::{Allocation, Context, HostPool, NAME, Pointer, Pool, Registration};
+use crate::driver::{Allocation, Context, Facts, HostPool, NAME, Pointer, Pool, Registration};
 use crate::memory::{
     CudaBuffer, CudaEvent, CudaPages, CudaPinned, CudaStream, download_pinned, download_staged,
     upload_pinned, upload_staged,
@@ -23,22 +23,27 @@ pub struct CudaDevice {
     info: DeviceInfo,
 }
 
+/// A device as `cuzk devices` shows it.
+pub(crate) fn device_info(index: usize, facts: &Facts) -> DeviceInfo {
+    DeviceInfo {
+        backend: NAME.into(),
+        name: facts.name.clone(),
+        kind: if facts.integrated { DeviceKind::IntegratedGpu } else { DeviceKind::DiscreteGpu },
+        index,
+        units: facts.multiprocessors,
+        facts: vec![
+            ("architecture".into(), format!("sm_{}", facts.arch())),
+            ("driver".into(), format!("CUDA {}.{}", facts.driver.0, facts.driver.1)),
+            ("bus".into(), facts.bus.clone()),
+            ("memory".into(), format!("{:.1} GiB", facts.total_memory as f64 / (1u64 << 30) as f64)),
+        ],
+    }
+}
+
 impl CudaDevice {
     pub(crate) fn open(options: &OpenOptions) -> Result<Self> {
         let context = Context::open(options.device)?;
-        let facts = &context.facts;
-        let info = DeviceInfo {
-            backend: NAME.into(),
-            name: facts.name.clone(),
-            kind: if facts.integrated { DeviceKind::IntegratedGpu } else { DeviceKind::DiscreteGpu },
-            index: options.device,
-            units: facts.multiprocessors,
-            facts: vec![
-                ("architecture".into(), format!("sm_{}{}", facts.capability.0, facts.capability.1)),
-                ("driver".into(), format!("CUDA {}.{}", facts.driver.0, facts.driver.1)),
-                ("bus".into(), facts.bus.clone()),
-            ],
-        };
+        let info = device_info(options.device, &context.facts);
         let pool = Pool::new(&context, options.device, options.memory_limit, options.margin)?;
         let host = HostPool::new(&context);
         Ok(Self { context, pool, host, info })

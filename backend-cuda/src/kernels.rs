@@ -1,7 +1,7 @@
 //! The kernels: their sources, the cache of compiled ones, and the loaded modules of a device.
 //!
-//! Compiled modules lie in a folder as `{module}-{digest}-sm_{arch}-nvrtc{version}.cubin`, the digest taken over the module's source and all
-//! headers. A file begins with the digest of its content, so a truncated or damaged one is compiled again. A module compiled by another
+//! Compiled modules lie in a folder as `{module}-{digest}-sm_{arch}-nvrtc{version}.cubin`, the digest taken over the module's source and the
+//! headers it includes. A file begins with the digest of its content, so a truncated or damaged one is compiled again. A module compiled by another
 //! version of NVRTC is used where this machine has none. A folder that cannot be written costs the next start a compilation, not this one.
 
 use std::collections::HashMap;
@@ -28,6 +28,16 @@ impl KernelCache {
     /// Nowhere: every open compiles.
     pub fn none() -> Self {
         Self::default()
+    }
+
+    /// Whether it has every module for an architecture; an error where it has not and they cannot be compiled here either.
+    pub(crate) fn is_ready(&self, arch: u32) -> Result<bool> {
+        let compiler = Compiler::find();
+        let have = UNITS.iter().all(|unit| cached(self, unit, arch, compiler.as_ref().ok()).is_some());
+        match compiler {
+            Err(reason) if !have => Err(no_kernels(self, &reason)),
+            _ => Ok(have),
+        }
     }
 }
 
@@ -119,9 +129,25 @@ pub(crate) const HEADERS: [(&str, &str); 10] = headers!(
 
 const MAGIC: &[u8; 8] = b"CUZKCUB1";
 
+/// Headers that a text includes, directly or not, in the order of [`HEADERS`].
+fn included(source: &str) -> Vec<(&'static str, &'static str)> {
+    let includes = |text: &str, name: &str| text.contains(&format!("#include \"{name}\""));
+    let mut found = vec![false; HEADERS.len()];
+    for _ in 0..HEADERS.len() {
+        for (i, (name, _)) in HEADERS.iter().enumerate() {
+            let mut known = HEADERS.iter().zip(&found).filter(|(_, found)| **found);
+            let reached = includes(source, name) || known.any(|((_, text), _)| includes(text, name));
+            if reached {
+                found[i] = true;
+            }
+        }
+    }
+    HEADERS.iter().zip(found).filter(|(_, found)| *found).map(|(header, _)| *header).collect()
+}
+
 fn digest(unit: &Unit) -> String {
     let mut hash = Sha256::new();
-    for (name, text) in HEADERS.iter().chain([&(unit.name, unit.source)]) {
+    for (name, text) in included(unit.source).iter().chain([&(unit.name, unit.source)]) {
         for part in [name, text] {
             hash.update((part.len() as u64).to_le_bytes());
             hash.update(part);
@@ -152,12 +178,15 @@ pub fn build_kernels(cache: &KernelCache, arch: u32) -> Result<Vec<BuiltModule>>
     Ok(UNITS.iter().zip(&images).map(built).collect())
 }
 
-/// Machine code of every unit, and whether it was compiled now.
-fn images(cache: &KernelCache, arch: u32) -> Result<Vec<(Vec<u8>, bool)>> {
+/// Machine code, and whether it was compiled now.
+type Image = (Vec<u8>, bool);
+
+/// Those of every unit.
+fn images(cache: &KernelCache, arch: u32) -> Result<Vec<Image>> {
     let compiler = Compiler::find();
     let threads = std::thread::available_parallelism().map_or(2, usize::from).min(UNITS.len());
     let next = std::sync::atomic::AtomicUsize::new(0);
-    let mut results: Vec<Option<Result<(Vec<u8>, bool)>>> = UNITS.iter().map(|_| None).collect();
+    let mut results: Vec<Option<Result<Image>>> = UNITS.iter().map(|_| None).collect();
     std::thread::scope(|scope| {
         let work = || {
             let mut mine = Vec::new();
@@ -184,29 +213,37 @@ fn image(
     unit: &Unit,
     arch: u32,
     compiler: std::result::Result<&Compiler, &String>,
-) -> Result<(Vec<u8>, bool)> {
-    let prefix = format!("{}-{}-sm_{arch}-", unit.name, digest(unit));
-    let own = compiler.ok().map(|compiler| format!("{prefix}nvrtc{}.cubin", compiler.version()));
-    if let Some(folder) = &cache.folder {
-        if let Some(image) = own.as_ref().and_then(|name| read(&folder.join(name))) {
-            return Ok((image, false));
-        }
-        if let Some(image) = others(folder, &prefix).iter().find_map(|path| read(path)) {
-            return Ok((image, false));
-        }
+) -> Result<Image> {
+    if let Some(image) = cached(cache, unit, arch, compiler.ok()) {
+        return Ok((image, false));
     }
-    let compiler = compiler.map_err(|reason| {
-        unavailable(format!(
-            "its kernels are not in the cache ({}) and cannot be compiled: {reason}",
-            cache.folder.as_deref().map_or("none given".into(), |folder| folder.display().to_string())
-        ))
-    })?;
+    let compiler = compiler.map_err(|reason| no_kernels(cache, reason))?;
     let image = compiler.compile(unit.name, unit.source, arch)?;
-    if let (Some(folder), Some(name)) = (&cache.folder, own) {
+    if let Some(folder) = &cache.folder {
         // A cache that cannot be written is not worth failing for.
-        let _ = write(folder, &name, &image);
+        let _ = write(folder, &file_name(&prefix(unit, arch), compiler), &image);
     }
     Ok((image, true))
+}
+
+fn no_kernels(cache: &KernelCache, reason: &str) -> BackendError {
+    let folder = cache.folder.as_deref().map_or("none given".into(), |folder| folder.display().to_string());
+    unavailable(format!("its kernels are not in the cache ({folder}) and cannot be compiled: {reason}"))
+}
+
+fn prefix(unit: &Unit, arch: u32) -> String {
+    format!("{}-{}-sm_{arch}-", unit.name, digest(unit))
+}
+
+fn file_name(prefix: &str, compiler: &Compiler) -> String {
+    format!("{prefix}nvrtc{}.cubin", compiler.version())
+}
+
+/// The module as this machine's compiler made it, else as another's did.
+fn cached(cache: &KernelCache, unit: &Unit, arch: u32, compiler: Option<&Compiler>) -> Option<Vec<u8>> {
+    let (folder, prefix) = (cache.folder.as_ref()?, prefix(unit, arch));
+    let own = compiler.and_then(|compiler| read(&folder.join(file_name(&prefix, compiler))));
+    own.or_else(|| others(folder, &prefix).iter().find_map(|path| read(path)))
 }
 
 fn others(folder: &Path, prefix: &str) -> Vec<PathBuf> {
@@ -252,8 +289,7 @@ pub(crate) struct Kernels {
 impl Kernels {
     /// Loads all modules, from the cache or compiled now.
     pub(crate) fn load(context: &Arc<Context>, cache: &KernelCache) -> Result<Self> {
-        let (major, minor) = context.facts.capability;
-        let images = images(cache, major * 10 + minor)?;
+        let images = images(cache, context.facts.arch())?;
         let (mut functions, mut modules) = (HashMap::new(), Vec::new());
         for (unit, (image, _)) in UNITS.iter().zip(&images) {
             let module = Module::load(context, unit.name, image)?;
@@ -314,6 +350,13 @@ mod tests {
         std::fs::write(&file, b"").unwrap();
         assert!(write(&file, "a.cubin", b"code").is_err());
         assert!(others(&file, "a").is_empty());
+    }
+
+    #[test]
+    fn a_digest_covers_what_is_included_and_nothing_else() {
+        let names = |source| included(source).iter().map(|(name, _)| *name).collect::<Vec<_>>();
+        assert_eq!(names("#include \"curve.cuh\""), ["prelude.cuh", "field.cuh", "fp2.cuh", "curve.cuh"]);
+        assert!(names("").is_empty());
     }
 
     #[test]

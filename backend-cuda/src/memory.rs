@@ -78,7 +78,7 @@ pub struct CudaPinned<T: Element> {
 
 impl<T: Element> CudaPinned<T> {
     pub(crate) fn new(pool: &Arc<HostPool>, label: &str, len: usize) -> Result<Self> {
-        let bytes = len.checked_mul(size_of::<T>()).unwrap_or(usize::MAX);
+        let bytes = len.saturating_mul(size_of::<T>());
         Ok(Self { block: pool.take(label, bytes)?, len, element: PhantomData })
     }
     fn byte_len(&self) -> usize {

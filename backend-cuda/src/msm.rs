@@ -18,10 +18,14 @@ use crate::device::CudaDevice;
 use crate::driver::{Allocation, Args, Launch, Pointer};
 use crate::memory::{CudaBuffer, CudaStream, download_pinned};
 use crate::msm_host::WindowSums;
-use crate::msm_plan::{CHUNK, G1, G2, Group, Plan, SCATTER_THREADS, THREADS};
+use crate::msm_plan::{ALIGN, CHUNK, G1, G2, Group, Plan, SCATTER_THREADS, THREADS, most_bytes};
+use crate::tables::Tables;
 
 /// Below this many terms the classes' counts are not worth waiting for.
 const COUNTS_FROM: usize = 1 << 16;
+
+/// An MSM takes at most one part in so many of the device's memory: more bases in a round gain nothing from there on.
+const SHARE: u64 = 4;
 
 /// Scratch memory of one MSM: one allocation, cut up.
 struct Scratch {
@@ -30,12 +34,9 @@ struct Scratch {
 }
 
 impl Scratch {
-    fn sizes(parts: &[u64]) -> u64 {
-        parts.iter().map(|bytes| bytes.next_multiple_of(256)).sum()
-    }
     fn take(&mut self, stream: &CudaStream, bytes: u64) -> Pointer {
         let at = self.memory.used_by(stream.slot) + self.at;
-        self.at += bytes.next_multiple_of(256);
+        self.at += bytes.next_multiple_of(ALIGN);
         at
     }
 }
@@ -109,7 +110,8 @@ impl CudaBackend {
         let group = group_of::<C>();
         let streamed = matches!(op.bases, Bases::Streamed(_));
         let terms = self.full_terms(stream, &op, n)?;
-        let available = self.device.memory().available();
+        let memory = self.device.memory();
+        let available = memory.available().min(memory.total / SHARE);
         let sms = self.device.context.facts.multiprocessors;
         let plan = Plan::new(&group, n as u64, terms, streamed, available, sms);
         let mut run = Run::new(self, stream, group, plan, streamed)?;
@@ -131,6 +133,18 @@ impl CudaBackend {
             Bases::Streamed(points) => run.streamed(&source, points)?,
         }
         run.finish::<C>()
+    }
+
+    /// Most memory that an MSM takes. Tables of transforms stay where they are once made, so it has to find room beside them: they
+    /// are part of the sum, for a domain of as many points as there are bases.
+    pub(crate) fn msm_bytes<C: Curve>(&self, bases: usize, streamed: bool) -> u64 {
+        if bases == 0 {
+            return 0;
+        }
+        let (group, n) = (group_of::<C>(), bases as u64);
+        let sms = self.device.context.facts.multiprocessors;
+        let budget = self.device.memory().total / SHARE;
+        most_bytes(&group, n, streamed, budget, sms) + Tables::bytes(n.next_power_of_two().ilog2())
     }
 
     /// How many scalars are neither 0 nor 1, about: decides the window. The counts come from the device, behind what was queued before them.
@@ -158,30 +172,8 @@ impl<'a> Run<'a> {
         plan: Plan,
         streamed: bool,
     ) -> Result<Self> {
-        let (bins, levels) = (plan.bins(), plan.levels(&group));
-        let slots = [levels[0].slots, levels.get(1).map_or(1, |level| level.slots)];
-        let halvings = plan.halvings(&group, backend.device.context.facts.multiprocessors);
-        let half = |i: usize| halvings.get(i).map_or(0, |s| (s.lists * 2 << s.hi) * group.xyzz);
-        let bytes = [
-            plan.pairs() * 8,
-            plan.pairs() * 8,
-            bins * 4,
-            (bins + 1) * 4,
-            bins * 4,
-            (bins + 1) * 4,
-            plan.buckets() * 4,
-            plan.buckets() * group.xyzz,
-            slots[0] * 4,
-            slots[1] * 4,
-            slots[0] * group.xyzz,
-            slots[1] * group.xyzz,
-            levels.len() as u64 * 4 + 4,
-            half(0),
-            half(1).max(1),
-        ];
-        // Streamed bases: a round of points, and two of their encodings.
-        let extra = if streamed { plan.round * group.affine } else { 0 };
-        let total = Scratch::sizes(&bytes) + Scratch::sizes(&[extra]) + 2 * Scratch::sizes(&[extra]);
+        let sms = backend.device.context.facts.multiprocessors;
+        let (bytes, total) = (plan.parts(&group, sms), plan.bytes(&group, sms, streamed));
         let mut memory = Scratch { memory: backend.device.scratch("msm", total, stream)?, at: 0 };
         let mut parts = bytes.iter().map(|bytes| memory.take(stream, *bytes)).collect::<Vec<_>>().into_iter();
         let mut next = || parts.next().unwrap_or(0);
@@ -336,7 +328,7 @@ impl<'a> Run<'a> {
                 .arg(step.lo)
                 .arg(step.split)
                 .arg(output);
-            let launch = units(&self.group, (step.lists * 2 << step.hi) << step.split);
+            let launch = units(&self.group, ((step.lists * 2) << step.hi) << step.split);
             self.curve_launch(launch, "msm_halve", args)?;
             input = output;
         }

@@ -66,6 +66,9 @@ pub(crate) struct Level {
     pub(crate) serial: u64,
 }
 
+/// Every part of an MSM's scratch memory begins at a multiple of this.
+pub(crate) const ALIGN: u64 = 256;
+
 /// Below this many slots a serial merge would leave the device idle.
 const SERIAL_FROM: u64 = 1 << 15;
 
@@ -131,6 +134,39 @@ impl Plan {
         SHORTEST as u32
     }
 
+    /// Bytes of the parts of the scratch memory: pairs twice, four arrays of bins, cursors, buckets, keys and points of slots of two
+    /// levels, counts of slots, two arrays of halves.
+    pub(crate) fn parts(&self, group: &Group, multiprocessors: u32) -> [u64; 15] {
+        let (bins, levels) = (self.bins(), self.levels(group));
+        let slots = [0, 1].map(|i| levels.get(i).map_or(1, |level| level.slots));
+        let halvings = self.halvings(group, multiprocessors);
+        let half = |i: usize| halvings.get(i).map_or(0, |s| ((s.lists * 2) << s.hi) * group.xyzz);
+        [
+            self.pairs() * 8,
+            self.pairs() * 8,
+            bins * 4,
+            (bins + 1) * 4,
+            bins * 4,
+            (bins + 1) * 4,
+            self.buckets() * 4,
+            self.buckets() * group.xyzz,
+            slots[0] * 4,
+            slots[1] * 4,
+            slots[0] * group.xyzz,
+            slots[1] * group.xyzz,
+            levels.len() as u64 * 4 + 4,
+            half(0),
+            half(1).max(1),
+        ]
+    }
+
+    /// All of the scratch memory; streamed bases add a round of points and two of their encodings.
+    pub(crate) fn bytes(&self, group: &Group, multiprocessors: u32, streamed: bool) -> u64 {
+        let extra = if streamed { self.round * group.affine } else { 0 };
+        let parts = self.parts(group, multiprocessors);
+        parts.iter().chain(&[extra; 3]).map(|bytes| bytes.next_multiple_of(ALIGN)).sum()
+    }
+
     /// Levels of merging, down to one that ends in one unit.
     pub(crate) fn levels(&self, group: &Group) -> Vec<Level> {
         let warp = u64::from(32 / group.lanes);
@@ -154,7 +190,7 @@ impl Plan {
         let mut steps = Vec::new();
         while bits > 2 {
             let (hi, lo) = (bits.div_ceil(2), bits / 2);
-            let outputs = lists * 2 << hi;
+            let outputs = (lists * 2) << hi;
             // Adding up lanes costs steps in which most of them idle: only where there is too little work anyway.
             let lanes = (32 / group.lanes).trailing_zeros();
             let idle = outputs << lo <= busy;
@@ -172,9 +208,39 @@ impl Plan {
     }
 }
 
+/// Most bytes that the MSM of `n` bases takes within `memory`, whatever its scalars: fewer full ones make for smaller windows, and
+/// more of them.
+pub(crate) fn most_bytes(group: &Group, n: u64, streamed: bool, memory: u64, multiprocessors: u32) -> u64 {
+    let terms =
+        (0..=4 * n.max(1).ilog2()).map(|quarters| (n as f64 * (-f64::from(quarters) / 4.0).exp2()) as u64);
+    let plans = terms.map(|terms| Plan::new(group, n, terms.max(1), streamed, memory, multiprocessors));
+    plans.map(|plan| plan.bytes(group, multiprocessors, streamed)).max().unwrap_or(0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_plan_takes_more_than_it_is_said_to_or_than_there_is() {
+        for group in [G1, G2] {
+            for (n, memory) in
+                [(1000, 1u64 << 30), (1 << 20, 2 << 30), (1 << 24, 2 << 30), (1 << 27, 35 << 30)]
+            {
+                for streamed in [false, true] {
+                    let most = most_bytes(&group, n, streamed, memory, 132);
+                    assert!(most <= memory, "{n} bases: {most} of {memory}");
+                    for terms in (0..1000).map(|i| (n * i / 999).max(1)) {
+                        let plan = Plan::new(&group, n, terms, streamed, memory, 132);
+                        assert!(
+                            plan.bytes(&group, 132, streamed) <= most,
+                            "{n} bases, {terms} full: {plan:?}"
+                        );
+                    }
+                }
+            }
+        }
+    }
 
     #[test]
     fn plans_stay_inside_what_the_kernels_hold() {

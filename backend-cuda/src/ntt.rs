@@ -22,9 +22,9 @@ fn passes(log_n: u32) -> Vec<u32> {
     (0..count).map(|i| log_n / count + u32::from(i < log_n % count)).collect()
 }
 
-/// log2 of the neighbouring indices that a block takes at once.
-fn columns(k: u32) -> u32 {
-    (MAX_TILE - k).min(2)
+/// log2 of the neighbouring indices that a block takes at once: 2 where that leaves enough blocks for the device.
+fn columns(log_n: u32, k: u32) -> u32 {
+    (MAX_TILE - k).min(log_n.saturating_sub(k + 8)).min(2)
 }
 
 /// What runs, in order.
@@ -155,11 +155,11 @@ impl CudaBackend {
                 .arg(op.log_n)
                 .arg(lowest)
                 .arg(k)
-                .arg(columns(k))
+                .arg(columns(op.log_n, k))
                 .arg(twiddles)
                 .arg(if i == 0 { before } else { none })
                 .arg(if i == last { after } else { none });
-            let tile = k + columns(k);
+            let tile = k + columns(op.log_n, k);
             Launch { grid: (1 << (op.log_n - tile), 1), block: 1 << (tile - 2), shared: 32 << tile }.run(
                 &stream.raw,
                 kernel,
@@ -204,8 +204,11 @@ mod tests {
             assert_eq!(bits.iter().sum::<u32>(), log_n);
             assert!(bits.iter().all(|k| (5..=MAX_PASS).contains(k)), "{log_n}: {bits:?}");
         }
-        for k in 5..=MAX_PASS {
-            assert!(k + columns(k) <= MAX_TILE && columns(k) >= 1);
+        for log_n in MAX_LOG_SMALL + 1..=32 {
+            for k in passes(log_n) {
+                // Between 8 and 256 threads with 4 elements each, and passes above others have room for the columns below.
+                assert!((5..=MAX_TILE).contains(&(k + columns(log_n, k))), "{log_n} {k}");
+            }
         }
     }
 }

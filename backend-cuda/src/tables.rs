@@ -64,6 +64,14 @@ pub(crate) struct Tables {
     powers: Mutex<Vec<Arc<PowerTable>>>,
 }
 
+impl Tables {
+    /// Bytes of the tables that a proof over 2^log_n points makes: twiddles to a root of order 2n, and powers for the cosets.
+    pub(crate) fn bytes(log_n: u32) -> u64 {
+        let fine = 64u64 << (Root::MAX_LOG_N - MAX_LOG_TABLE);
+        (32u64 << (log_n + 1).min(MAX_LOG_TABLE)) + fine + 4 * (32u64 << log_n.min(MAX_LOG_FULL))
+    }
+}
+
 impl CudaBackend {
     /// Twiddles for transforms of 2^log_n points, log_n >= 1.
     pub(crate) fn twiddles(&self, stream: &CudaStream, root: Root, log_n: u32) -> Result<Twiddles> {

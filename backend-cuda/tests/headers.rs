@@ -228,6 +228,10 @@ fn pairs<C: Curve>(rng: &mut ChaCha20Rng) -> Vec<(C::Affine, C::Affine)> {
         .collect()
 }
 
+/// Operands of a vector, from two points and two scales.
+type Encode<'a, C> =
+    &'a dyn Fn(&<C as Curve>::Affine, &<C as Curve>::Affine, &[<C as Curve>::Base; 2]) -> Vec<u8>;
+
 fn curve<C: Curve>(kind: &str)
 where
     C::Base: Limbs,
@@ -248,7 +252,7 @@ where
             .map(|p| from_xyzz::<C>(std::array::from_fn(|i| field(&p[i * C::BYTES / 2..][..C::BYTES / 2]))))
             .collect()
     };
-    let each = |f: &dyn Fn(&C::Affine, &C::Affine, &[C::Base; 2]) -> Vec<u8>| -> Vec<u8> {
+    let each = |f: Encode<'_, C>| -> Vec<u8> {
         pairs.iter().zip(&scales).flat_map(|((p, q), z)| f(p, q, z)).collect()
     };
     let result = 2 * C::BYTES;

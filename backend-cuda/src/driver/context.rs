@@ -70,6 +70,13 @@ pub(crate) struct Facts {
     pub(crate) bus: String,
 }
 
+impl Facts {
+    /// 90 for sm_90.
+    pub(crate) fn arch(&self) -> u32 {
+        self.capability.0 * 10 + self.capability.1
+    }
+}
+
 /// The primary context of one device, retained. Poisoned for good by the first error that the driver does not recover from.
 pub(crate) struct Context {
     raw: sys::CUcontext,
@@ -149,8 +156,12 @@ impl Context {
         Ok(initialise()?.0)
     }
 
-    /// Opens device `index`.
-    pub(crate) fn open(index: usize) -> Result<Arc<Self>> {
+    /// Facts of device `index`, or why it cannot be used.
+    pub(crate) fn facts_of(index: usize) -> Result<Facts> {
+        Ok(Self::find(index)?.1)
+    }
+
+    fn find(index: usize) -> Result<(sys::CUdevice, Facts)> {
         let (count, driver) = initialise()?;
         if index >= count {
             return Err(unavailable(format!("there is no CUDA device {index}: {count} found")));
@@ -158,7 +169,6 @@ impl Context {
         let fail =
             |what: &str, code| unavailable(format!("{what} on device {index} failed: {}", describe(code)));
         let mut device: sys::CUdevice = 0;
-        let mut raw: sys::CUcontext = std::ptr::null_mut();
         // SAFETY: plain out-parameters; the index is in range.
         let facts = unsafe {
             ok(sys::cuDeviceGet(&mut device, index as c_int)).map_err(|c| fail("cuDeviceGet", c))?;
@@ -170,10 +180,17 @@ impl Context {
                 facts.name, facts.capability.0, facts.capability.1
             )));
         }
-        // SAFETY: the device was found above; the context is released in `drop`.
-        unsafe {
-            ok(sys::cuDevicePrimaryCtxRetain(&mut raw, device)).map_err(|c| fail("creating a context", c))?;
-        }
+        Ok((device, facts))
+    }
+
+    /// Opens device `index`.
+    pub(crate) fn open(index: usize) -> Result<Arc<Self>> {
+        let (device, facts) = Self::find(index)?;
+        let mut raw: sys::CUcontext = std::ptr::null_mut();
+        // SAFETY: the device was found; the context is released in `drop`.
+        ok(unsafe { sys::cuDevicePrimaryCtxRetain(&mut raw, device) }).map_err(|code| {
+            unavailable(format!("creating a context on device {index} failed: {}", describe(code)))
+        })?;
         Ok(Arc::new(Self { raw, device, facts, lost: OnceLock::new() }))
     }
 

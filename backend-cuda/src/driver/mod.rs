@@ -14,7 +14,7 @@ mod pinned;
 mod pool;
 mod stream;
 
-pub(crate) use context::Context;
+pub(crate) use context::{Context, Facts};
 pub(crate) use event::RawEvent;
 pub(crate) use launch::{Args, Launch, Param};
 pub(crate) use module::{Function, Module};
