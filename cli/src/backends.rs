@@ -1,56 +1,102 @@
 //! The backends of this build, by name: opened as a type for `bench`, erased for `prove`.
 
+use std::path::{Path, PathBuf};
+
+#[cfg(feature = "cuda")]
+use cuzk_backend_cuda::{CudaBackend, KernelCache};
 use cuzk_core::backend::cpu::CpuBackend;
 use cuzk_core::backend::dual::DualBackend;
 use cuzk_core::backend::naive::NaiveBackend;
 use cuzk_core::backend::{Backend, BackendError, Device, DeviceInfo, OpenOptions};
 use cuzk_core::prover::{Choice, Registry};
 
+use crate::Context;
 use crate::args::{BackendName, SINGLE_BACKENDS};
 use crate::exit::Result;
+
+/// What a backend is opened with.
+pub struct Opening<'a> {
+    /// Device and memory.
+    pub options: &'a OpenOptions,
+    /// Folder of compiled kernels, if there is one.
+    pub kernels: Option<&'a Path>,
+}
 
 /// A backend of this build.
 trait Known: Backend {
     const NAME: &'static str;
-    fn open(options: &OpenOptions) -> Result<Self, BackendError>;
+    fn open(opening: &Opening<'_>) -> Result<Self, BackendError>;
     /// Its devices: the host's backends have one.
-    fn devices() -> Result<Vec<DeviceInfo>, BackendError> {
-        Ok(vec![Self::open(&OpenOptions::default())?.device().info().clone()])
+    fn devices(kernels: Option<&Path>) -> Result<Vec<DeviceInfo>, BackendError> {
+        let options = &OpenOptions::default();
+        Ok(vec![Self::open(&Opening { options, kernels })?.device().info().clone()])
     }
 }
 
 impl Known for NaiveBackend {
     const NAME: &'static str = "naive";
-    fn open(options: &OpenOptions) -> Result<Self, BackendError> {
-        NaiveBackend::open(options)
+    fn open(opening: &Opening<'_>) -> Result<Self, BackendError> {
+        NaiveBackend::open(opening.options)
     }
 }
 
 impl Known for CpuBackend {
     const NAME: &'static str = "cpu";
-    fn open(options: &OpenOptions) -> Result<Self, BackendError> {
-        CpuBackend::open(options)
+    fn open(opening: &Opening<'_>) -> Result<Self, BackendError> {
+        CpuBackend::open(opening.options)
     }
 }
 
-/// All of them and their pairs, as provers.
-pub fn registry() -> Registry {
+#[cfg(feature = "cuda")]
+fn cache(kernels: Option<&Path>) -> KernelCache {
+    kernels.map_or_else(KernelCache::none, KernelCache::at)
+}
+
+#[cfg(feature = "cuda")]
+impl Known for CudaBackend {
+    const NAME: &'static str = "cuda";
+    fn open(opening: &Opening<'_>) -> Result<Self, BackendError> {
+        CudaBackend::open(opening.options, &cache(opening.kernels))
+    }
+    fn devices(kernels: Option<&Path>) -> Result<Vec<DeviceInfo>, BackendError> {
+        CudaBackend::devices(&cache(kernels))
+    }
+}
+
+/// All of them as provers, and the pairs that are of use: a GPU's operations are compared with the CPU's, the naive ones would take
+/// too long. `kernels` is the folder where compiled kernels are kept.
+pub fn registry(kernels: Option<PathBuf>) -> Registry {
     let mut registry = Registry::new();
-    register_with_pairs::<NaiveBackend>(&mut registry);
-    register_with_pairs::<CpuBackend>(&mut registry);
+    let kernels = kernels.as_deref();
+    register::<NaiveBackend>(&mut registry, kernels);
+    register::<CpuBackend>(&mut registry, kernels);
+    register_pair::<NaiveBackend, NaiveBackend>(&mut registry, kernels);
+    register_pair::<NaiveBackend, CpuBackend>(&mut registry, kernels);
+    register_pair::<CpuBackend, NaiveBackend>(&mut registry, kernels);
+    register_pair::<CpuBackend, CpuBackend>(&mut registry, kernels);
+    #[cfg(feature = "cuda")]
+    {
+        register::<CudaBackend>(&mut registry, kernels);
+        register_pair::<CudaBackend, CpuBackend>(&mut registry, kernels);
+        register_pair::<CpuBackend, CudaBackend>(&mut registry, kernels);
+    }
     registry
 }
 
-fn register_with_pairs<X: Known>(registry: &mut Registry) {
-    registry.register(X::NAME, X::open, X::devices);
-    register_pair::<X, NaiveBackend>(registry);
-    register_pair::<X, CpuBackend>(registry);
+fn register<X: Known>(registry: &mut Registry, kernels: Option<&Path>) {
+    let [to_open, to_list] = [(); 2].map(|()| kernels.map(Path::to_owned));
+    let open = move |options: &OpenOptions| X::open(&Opening { options, kernels: to_open.as_deref() });
+    registry.register(X::NAME, open, move || X::devices(to_list.as_deref()));
 }
 
-fn register_pair<X: Known, Y: Known>(registry: &mut Registry) {
-    let open = |options: &OpenOptions| Ok(DualBackend::new(X::open(options)?, Y::open(options)?));
-    let list = move || Ok(vec![open(&OpenOptions::default())?.device().info().clone()]);
-    registry.register(&format!("dual:{},{}", X::NAME, Y::NAME), open, list);
+fn register_pair<X: Known, Y: Known>(registry: &mut Registry, kernels: Option<&Path>) {
+    let kernels = kernels.map(Path::to_owned);
+    let open = move |options: &OpenOptions| {
+        let opening = Opening { options, kernels: kernels.as_deref() };
+        Ok(DualBackend::new(X::open(&opening)?, Y::open(&opening)?))
+    };
+    // Nobody lists pairs: their devices are those of their halves.
+    registry.register(&format!("dual:{},{}", X::NAME, Y::NAME), open, || Ok(Vec::new()));
 }
 
 /// Work that is generic over the backend.
@@ -61,22 +107,30 @@ pub trait Visitor {
     fn visit<B: Backend>(self, backend: B) -> Self::Output;
 }
 
-/// Opens the backend called `name` and hands it over as its own type.
+/// Opens the backend called `name` and hands it over as its own type. Of pairs only the host's: whoever measures a GPU measures it
+/// alone, and every pair is compiled once more for every visitor.
 pub fn with_backend<V: Visitor>(
     name: &str,
-    options: &OpenOptions,
+    opening: &Opening<'_>,
     visitor: V,
 ) -> Result<V::Output, BackendError> {
     match name.strip_prefix("dual:").and_then(|pair| pair.split_once(',')) {
-        Some((first, second)) => with_single(first, options, First { second, options, visitor })?,
-        None => with_single(name, options, visitor),
+        #[cfg(feature = "cuda")]
+        Some(pair) if [pair.0, pair.1].contains(&CudaBackend::NAME) => Err(BackendError::Unavailable {
+            backend: name.to_owned(),
+            reason: "a GPU is measured alone, take --backend cuda; `prove` takes pairs".to_owned(),
+        }),
+        Some((first, second)) => with_host(first, opening, First { second, opening, visitor })?,
+        #[cfg(feature = "cuda")]
+        None if name == CudaBackend::NAME => Ok(visitor.visit(<CudaBackend as Known>::open(opening)?)),
+        None => with_host(name, opening, visitor),
     }
 }
 
-fn with_single<V: Visitor>(name: &str, options: &OpenOptions, visitor: V) -> Result<V::Output, BackendError> {
+fn with_host<V: Visitor>(name: &str, opening: &Opening<'_>, visitor: V) -> Result<V::Output, BackendError> {
     match name {
-        NaiveBackend::NAME => Ok(visitor.visit(NaiveBackend::open(options)?)),
-        CpuBackend::NAME => Ok(visitor.visit(CpuBackend::open(options)?)),
+        NaiveBackend::NAME => Ok(visitor.visit(<NaiveBackend as Known>::open(opening)?)),
+        CpuBackend::NAME => Ok(visitor.visit(<CpuBackend as Known>::open(opening)?)),
         _ => Err(not_in_this_build(name)),
     }
 }
@@ -89,14 +143,14 @@ fn not_in_this_build(name: &str) -> BackendError {
 /// Opens the second of a pair once the first is there.
 struct First<'a, V> {
     second: &'a str,
-    options: &'a OpenOptions,
+    opening: &'a Opening<'a>,
     visitor: V,
 }
 
 impl<V: Visitor> Visitor for First<'_, V> {
     type Output = Result<V::Output, BackendError>;
     fn visit<X: Backend>(self, first: X) -> Self::Output {
-        with_single(self.second, self.options, Second { first, visitor: self.visitor })
+        with_host(self.second, self.opening, Second { first, visitor: self.visitor })
     }
 }
 
@@ -111,6 +165,29 @@ impl<X: Backend, V: Visitor> Visitor for Second<X, V> {
         self.visitor.visit(DualBackend::new(self.first, second))
     }
 }
+
+/// Says so where opening the backend called `name` is going to compile kernels, because that takes a while.
+#[cfg(feature = "cuda")]
+pub fn announce(context: &Context, name: &str, options: &OpenOptions) {
+    let kernels = context.kernels.as_deref();
+    if !name.contains(CudaBackend::NAME) {
+        return;
+    }
+    // What is wrong with a device is said when it is opened.
+    let devices = <CudaBackend as Known>::devices(kernels).unwrap_or_default();
+    let missing = |d: &&DeviceInfo| d.facts.iter().any(|(_, value)| value == CudaBackend::NOT_COMPILED);
+    if let Some(device) = devices.iter().filter(|d| d.index == options.device).find(missing) {
+        let kept = match kernels {
+            Some(folder) => format!("once: they are kept in {}", folder.display()),
+            None => "every time: there is no folder to keep them in, see --cache-dir".to_owned(),
+        };
+        context.output.note(format!("compiling kernels for {}, {kept}", device.name));
+    }
+}
+
+/// This build compiles no kernels.
+#[cfg(not(feature = "cuda"))]
+pub fn announce(_: &Context, _: &str, _: &OpenOptions) {}
 
 /// Takes the backend that was named, or lets the registry choose for a domain of 2^`log_domain`.
 pub fn choose(registry: &Registry, request: &BackendName, log_domain: u32) -> Result<Choice, BackendError> {
@@ -144,26 +221,47 @@ mod tests {
         }
     }
 
+    /// A GPU's backend opens or says why not, as the machine has it; the host's always open.
     #[test]
     fn every_name_opens_or_says_why() {
-        let registry = registry();
+        let registry = registry(None);
         let pairs = SINGLE_BACKENDS.iter().flat_map(|a| SINGLE_BACKENDS.map(|b| format!("dual:{a},{b}")));
+        let options = &OpenOptions::default();
         for name in SINGLE_BACKENDS.map(str::to_owned).into_iter().chain(pairs) {
             let gpu = name.contains("cuda") || name.contains("wgpu");
-            let typed = with_backend(&name, &OpenOptions::default(), Describe);
-            assert_eq!(registry.open(&name, &OpenOptions::default()).is_err(), gpu, "{name}");
-            match typed {
-                Ok(opened) => assert!(!gpu && opened == name, "{name} opened {opened}"),
+            match with_backend(&name, &Opening { options, kernels: None }, Describe) {
+                Ok(opened) => assert!(opened == name, "{name} opened {opened}"),
                 Err(BackendError::Unavailable { .. }) => assert!(gpu, "{name}"),
                 Err(other) => panic!("{name}: {other}"),
             }
+            let opened = registry.open(&name, options);
+            assert!(gpu || opened.is_ok(), "{name}");
+            assert!(!name.contains("wgpu") || opened.is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn pairs_of_this_build() {
+        let registry = registry(None);
+        let names: Vec<_> = registry.names().collect();
+        for name in ["naive", "cpu", "dual:cpu,naive", "dual:cpu,cpu"] {
+            assert!(names.contains(&name), "{name}");
+        }
+        for name in ["cuda", "dual:cuda,cpu", "dual:cpu,cuda"] {
+            assert_eq!(names.contains(&name), cfg!(feature = "cuda"), "{name}");
         }
     }
 
     #[test]
     fn devices_of_every_backend() {
-        let list = devices(&registry());
+        let list = devices(&registry(None));
         assert_eq!(list.iter().map(|(name, _)| *name).collect::<Vec<_>>(), SINGLE_BACKENDS);
-        assert!(list.iter().all(|(name, found)| found.is_ok() == ["naive", "cpu"].contains(name)));
+        for (name, found) in list {
+            match found {
+                Ok(devices) => assert!(!devices.is_empty() && name != "wgpu", "{name}"),
+                Err(BackendError::Unavailable { .. }) => assert!(["wgpu", "cuda"].contains(&name), "{name}"),
+                Err(other) => panic!("{name}: {other}"),
+            }
+        }
     }
 }

@@ -19,6 +19,7 @@ pub mod progress;
 pub mod reference;
 pub mod settings;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use cuzk_core::progress::{CancelToken, Control};
@@ -39,6 +40,8 @@ pub struct Context {
     pub control: Control,
     /// Backends.
     pub registry: Registry,
+    /// Folder of compiled kernels, if there is one.
+    pub kernels: Option<PathBuf>,
 }
 
 impl Context {
@@ -47,7 +50,7 @@ impl Context {
         let bars = Arc::new(Bars::new(output.is_quiet()));
         let control = Control { observer: bars.clone(), cancel };
         let output = output.beside(bars.clone());
-        Self { output, bars, control, registry }
+        Self { output, bars, control, registry, kernels: None }
     }
 
     /// Between two steps: stops here if a signal came.
@@ -61,7 +64,10 @@ impl Context {
 
 /// Runs a parsed command line and gives the code to end with.
 pub fn run(cli: &Cli, cancel: CancelToken) -> Exit {
-    let context = Context::new(Output::new(cli.global.json, cli.global.quiet), cancel, backends::registry());
+    let kernels = cli.command.cache().and_then(settings::cache_dir).map(|folder| folder.join("kernels"));
+    let output = Output::new(cli.global.json, cli.global.quiet);
+    let context =
+        Context { kernels: kernels.clone(), ..Context::new(output, cancel, backends::registry(kernels)) };
     let mut outcome = dispatch(&context, &cli.command);
     context.bars.clear();
     if interrupt::asked() && outcome.is_err() {
@@ -78,7 +84,7 @@ fn dispatch(context: &Context, command: &Command) -> exit::Result<Report> {
         Command::Check(args) => cmd::check::run(context, args),
         Command::Inspect(args) => cmd::inspect::run(context, args),
         Command::Export(args) => cmd::export::run(context, args),
-        Command::Devices => cmd::devices::run(context),
+        Command::Devices(_) => cmd::devices::run(context),
         Command::Bench(args) => cmd::bench::run(context, args),
         Command::Generate(args) => cmd::generate::run(args),
     }

@@ -6,35 +6,42 @@ use cuzk_core::backend::OpenOptions;
 
 use crate::args::{BackendArgs, BackendName, CacheArgs, ComputeArgs, FieldElement};
 use crate::exit::{Exit, Failure, Result};
-use cuzk_core::prover::Blinding;
+use cuzk_core::prover::{Blinding, Choice};
 
 /// Where the heavy work runs and with how much memory.
 #[derive(Debug, Clone)]
 pub struct BackendSettings {
     /// Asked for.
     pub name: BackendName,
-    /// How to open it.
-    pub open: OpenOptions,
+    /// Index that was asked for.
+    device: usize,
+    /// Limits of the device's and of the host's memory.
+    limits: [Option<u64>; 2],
     /// More devices were named than one proof uses.
     pub several: bool,
 }
 
 impl BackendSettings {
-    /// Of the shared flags. Host backends live in host memory, so the tighter of the two limits binds them.
+    /// Of the shared flags.
     pub fn resolve(backend: &BackendArgs, compute: &ComputeArgs) -> Self {
         let (device, several) = backend.device.first();
-        let limits = [backend.device_memory_limit, compute.host_memory_limit];
-        let on_host = match &backend.backend {
-            BackendName::Named(name) => !name.contains("cuda") && !name.contains("wgpu"),
-            // Of this build's backends only host ones can be chosen.
-            BackendName::Auto => true,
-        };
+        let limits =
+            [backend.device_memory_limit, compute.host_memory_limit].map(|size| size.map(|size| size.0));
+        Self { name: backend.backend.clone(), device, limits, several }
+    }
+
+    /// How to open what was chosen. Host backends live in host memory, so the tighter of the two limits binds them.
+    pub fn open(&self, choice: &Choice) -> OpenOptions {
+        let on_host = !choice.backend.contains("cuda") && !choice.backend.contains("wgpu");
         let count = if on_host { 2 } else { 1 };
-        let memory_limit = limits.iter().take(count).flatten().map(|size| size.0).min();
+        let memory_limit = self.limits.iter().take(count).flatten().copied().min();
+        // The first card may be one that cannot be used.
+        let device =
+            if self.name == BackendName::Auto { self.device.max(choice.device) } else { self.device };
         // A small device keeps a smaller margin: an eighth.
         let margin = memory_limit
             .map_or(OpenOptions::DEFAULT_MARGIN, |limit| OpenOptions::DEFAULT_MARGIN.min(limit / 8));
-        Self { name: backend.backend.clone(), open: OpenOptions { device, memory_limit, margin }, several }
+        OpenOptions { device, memory_limit, margin }
     }
 }
 
@@ -77,7 +84,7 @@ pub fn blinding(fixed: Option<&[FieldElement]>) -> Blinding {
     }
 }
 
-/// Where checks of keys are remembered: the flag, or the user's cache folder; `None` where there is no such folder.
+/// Where checks of keys are remembered and compiled kernels kept: the flag, or the user's cache folder; `None` where there is no such folder.
 pub fn cache_dir(args: &CacheArgs) -> Option<PathBuf> {
     let given = args.cache_dir.clone().filter(|dir| !dir.as_os_str().is_empty());
     given.or_else(|| user_cache().map(|dir| dir.join("cuzk")))

@@ -97,9 +97,24 @@ fn outputs_that_cannot_be() {
 #[test]
 fn backends_and_devices_that_are_not_there() {
     let bench = Bench::new();
-    for name in ["cuda", "wgpu", "dual:cuda,cpu", "dual:cpu,wgpu"] {
+    for name in ["wgpu", "dual:cpu,wgpu"] {
         bench.line(&format!("{PROVE} --backend {name}")).code(3).says(&[name, "not available"]);
         bench.line(&format!("bench field --log-n 2 --backend {name}")).code(3);
+    }
+    for name in ["cuda", "dual:cuda,cpu", "dual:cpu,cuda"] {
+        // Where there is a card, its driver hides it.
+        let run = |line: String| {
+            let mut command = bench.command(words(&line));
+            command.env("CUDA_VISIBLE_DEVICES", "");
+            finish(command).code(3).says(&["cuda", "not available"])
+        };
+        let error = run(format!("{PROVE} --backend {name}")).stderr;
+        if cfg!(feature = "cuda") {
+            assert!(error.contains("driver"), "{error}");
+        } else {
+            assert!(error.contains("not part of this build"), "{error}");
+        }
+        run(format!("bench field --log-n 2 --backend {name}"));
     }
     bench.line(&format!("{PROVE} --backend cpu --device 7")).code(3).says(&["cpu", "7"]);
     assert!(!bench.path("proof.json").exists());

@@ -42,13 +42,13 @@ fn the_environment_counts_and_the_flag_wins() {
         ["prove".into(), "circom".into(), fixture("mul3/circuit.zkey"), fixture("mul3/witness_1.wtns")];
     let mut command = bench.command(&prove);
     finish({
-        command.env("CUZK_BACKEND", "cuda");
+        command.env("CUZK_BACKEND", "wgpu");
         command
     })
     .code(3);
     let mut command = bench.command(&prove);
     command
-        .env("CUZK_BACKEND", "cuda")
+        .env("CUZK_BACKEND", "wgpu")
         .env("CUZK_JSON", "1")
         .env("CUZK_THREADS", "1")
         .args(["--backend", "naive"]);
@@ -129,7 +129,7 @@ fn json_objects_keep_their_shape() {
     pin("generate reference", 0, &["text"]);
     pin("prove circom none @mul3/witness_1.wtns", 2, &["error"]);
     pin("prove circom --frobnicate", 2, &["error"]);
-    pin("prove circom @mul3/circuit.zkey @mul3/witness_1.wtns --backend cuda", 3, &["error"]);
+    pin("prove circom @mul3/circuit.zkey @mul3/witness_1.wtns --backend wgpu", 3, &["error"]);
     let bench_fields = [
         "backend",
         "checked",

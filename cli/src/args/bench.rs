@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand, ValueEnum};
 use cuzk_core::backend::{Direction, Order};
 
-use super::common::{BackendArgs, ComputeArgs};
+use super::common::{BackendArgs, CacheArgs, ComputeArgs};
 
 /// `bench`.
 #[derive(Debug, Args)]
@@ -114,6 +114,9 @@ pub struct BenchCommon {
     /// With what.
     #[command(flatten)]
     pub compute: ComputeArgs,
+    /// What is kept.
+    #[command(flatten)]
+    pub cache: CacheArgs,
 }
 
 /// A group.

@@ -48,11 +48,11 @@ pub struct BackendArgs {
     pub device_memory_limit: Option<Size>,
 }
 
-/// Where outcomes of point checks are remembered.
-#[derive(Debug, Clone, Args)]
+/// What is kept from one run to the next.
+#[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Cache")]
 pub struct CacheArgs {
-    /// Folder that remembers which keys' points have been checked [default: the user's cache folder]
+    /// Folder that keeps compiled GPU kernels and remembers which keys' points have been checked [default: the user's cache folder]
     #[arg(long, value_name = "FOLDER", env = "CUZK_CACHE_DIR")]
     pub cache_dir: Option<PathBuf>,
 }

@@ -57,7 +57,7 @@ pub enum Command {
     /// Write a part of a key to a file of its own
     Export(Export),
     /// List backends and devices
-    Devices,
+    Devices(CacheArgs),
     /// Measure one operation or a whole proof; results are checked once
     Bench(Bench),
     /// Print shell completions, the man page or the reference
@@ -65,6 +65,17 @@ pub enum Command {
 }
 
 impl Command {
+    /// Where things are kept, for the commands that open backends.
+    pub fn cache(&self) -> Option<&CacheArgs> {
+        match self {
+            Command::Prove(Prove { kind: ProveKind::Circom(args) }) => Some(&args.options.cache),
+            Command::Prove(Prove { kind: ProveKind::R1cs(args) }) => Some(&args.options.cache),
+            Command::Bench(bench) => Some(&bench.common().cache),
+            Command::Devices(cache) => Some(cache),
+            _ => None,
+        }
+    }
+
     /// The command as typed, for results: "prove circom".
     pub fn name(&self) -> &'static str {
         match self {
@@ -76,7 +87,7 @@ impl Command {
             Command::Check(_) => "check",
             Command::Inspect(_) => "inspect",
             Command::Export(_) => "export vk",
-            Command::Devices => "devices",
+            Command::Devices(_) => "devices",
             Command::Bench(bench) => bench.name(),
             Command::Generate(_) => "generate",
         }

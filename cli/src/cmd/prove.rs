@@ -73,7 +73,9 @@ pub fn run(context: &Context, args: &Prove) -> Result<Report> {
     }
     let choice = backends::choose(&context.registry, &backend.name, job.key.quotient.log_n)?;
     files::note_choice(context, &backend.name, &choice);
-    let prover = context.registry.open(&choice.backend, &backend.open)?;
+    let open = backend.open(&choice);
+    backends::announce(context, &choice.backend, &open);
+    let prover = context.registry.open(&choice.backend, &open)?;
     match run_with(context, &*prover, job) {
         Ok(done) => Ok(report(context, &choice, &done, began.elapsed())),
         Err(failure) => Err(explain(failure, &args.kind)),

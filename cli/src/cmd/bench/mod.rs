@@ -17,7 +17,7 @@ use cuzk_core::prover::Choice;
 use serde_json::{Map, Value, json};
 
 use crate::args::{Bench, BenchCommon, BenchKind, GroupArg};
-use crate::backends::{self, with_backend};
+use crate::backends::{self, Opening, with_backend};
 use crate::cmd::files;
 use crate::exit::{Exit, Failure, Result};
 use crate::output::Report;
@@ -48,21 +48,25 @@ pub fn run(context: &Context, args: &Bench) -> Result<Report> {
     }
     let timing = Timing { context, common };
     let log_n = u32::from(common.log_n);
-    let (name, open) = (choice.backend.as_str(), &backend.open);
+    let (name, open) = (choice.backend.as_str(), &backend.open(&choice));
+    backends::announce(context, name, open);
+    let opening = &Opening { options: open, kernels: context.kernels.as_deref() };
     let measured = match &args.kind {
-        BenchKind::Field { .. } => with_backend(name, open, field::Field { log_n, timing })??,
-        BenchKind::Ntt { order, direction, .. } => {
-            with_backend(name, open, ntt::Transform { log_n, order: *order, direction: *direction, timing })??
-        }
+        BenchKind::Field { .. } => with_backend(name, opening, field::Field { log_n, timing })??,
+        BenchKind::Ntt { order, direction, .. } => with_backend(
+            name,
+            opening,
+            ntt::Transform { log_n, order: *order, direction: *direction, timing },
+        )??,
         BenchKind::Msm { group, scalars, bases, .. } => {
             let op = msm::Sum { log_n, scalars: *scalars, bases: *bases, timing };
             match group {
-                GroupArg::G1 => with_backend(name, open, msm::Over::<cuzk_core::curve::G1>::new(op))??,
-                GroupArg::G2 => with_backend(name, open, msm::Over::<cuzk_core::curve::G2>::new(op))??,
+                GroupArg::G1 => with_backend(name, opening, msm::Over::<cuzk_core::curve::G1>::new(op))??,
+                GroupArg::G2 => with_backend(name, opening, msm::Over::<cuzk_core::curve::G2>::new(op))??,
             }
         }
         BenchKind::Spmv { nnz, scalars, .. } => {
-            with_backend(name, open, spmv::Product { log_n, nnz: *nnz, scalars: *scalars, timing })??
+            with_backend(name, opening, spmv::Product { log_n, nnz: *nnz, scalars: *scalars, timing })??
         }
         BenchKind::Prove { witness, scalars, .. } => {
             prove::run(&timing, name, open, log_n, *witness, *scalars)?
