@@ -241,6 +241,9 @@ mod tests {
         }
         assert_eq!(Failure::from(CheckError::Cancelled).exit, Exit::Cancelled);
         assert_eq!(Failure::from(SetupError::Cancelled).exit, Exit::Cancelled);
+        let no_randomness = || cuzk_core::NoRandomness("none".into());
+        assert_eq!(Failure::from(SetupError::from(no_randomness())).exit, Exit::Io);
+        assert_eq!(Failure::from(ProveError::from(no_randomness())).exit, Exit::Io);
         assert_eq!(Failure::from(SetupError::Unconstrained { wire: 3 }).exit, Exit::Usage);
         assert_eq!(Failure::from(key::CheckError::Cancelled).exit, Exit::Cancelled);
     }

@@ -5,14 +5,13 @@ use std::process::ExitCode;
 use clap::Parser;
 use cuzk::args::Cli;
 use cuzk::exit::{Exit, Failure};
-use cuzk::output::{Output, clap_message};
+use cuzk::output::{Output, clap_message, json_wanted};
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // What cannot be parsed has no flags yet, and whoever asked for JSON still wants it.
-            let json = std::env::args_os().any(|argument| argument == "--json");
+            let json = json_wanted(std::env::args_os(), std::env::var_os("CUZK_JSON").as_deref());
             return clap_message(&error, json).code().into();
         }
     };

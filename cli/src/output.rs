@@ -3,9 +3,11 @@
 //! A command returns a [`Report`]; here it becomes text on stdout or, with `--json`, one object on stdout. Everything else
 //! (notes, warnings, progress, errors) goes to stderr. A reader that went away (broken pipe) is not an error.
 
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
+use clap::builder::{BoolishValueParser, TypedValueParser};
 use serde_json::{Map, Value, json};
 
 use crate::exit::{Exit, Failure};
@@ -143,6 +145,14 @@ pub fn clap_message(error: &clap::Error, json: bool) -> Exit {
         (false, Err(error)) if error.kind() != io::ErrorKind::BrokenPipe => Exit::Io,
         (false, _) => Exit::Ok,
     }
+}
+
+/// Whether `--json` or its variable asks for JSON, of a command line that cannot be parsed: whoever asked still wants it. What follows
+/// `--` are names of files.
+pub fn json_wanted(arguments: impl Iterator<Item = OsString>, variable: Option<&OsStr>) -> bool {
+    let flag = arguments.take_while(|argument| argument != "--").any(|argument| argument == "--json");
+    let parse = |value| BoolishValueParser::new().parse_ref(&clap::Command::new("cuzk"), None, value);
+    flag || variable.is_some_and(|value| parse(value).unwrap_or(false))
 }
 
 /// Where stderr is closed there is nobody to tell.

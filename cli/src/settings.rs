@@ -54,7 +54,7 @@ pub fn set_threads(compute: &ComputeArgs) -> Result<()> {
         .map_err(|e| Failure::new(Exit::Io, format!("--threads {threads}: {e}")))
 }
 
-/// The same for files that are held decoded, about as large as they are.
+/// [`within_host_limit`] for files that are held decoded, about as large as they are.
 pub fn files_within_host_limit(compute: &ComputeArgs, files: &[&Path]) -> Result<()> {
     let sizes: Vec<(String, u64)> = files
         .iter()

@@ -49,6 +49,48 @@ fn r_is_refused_as_a_blinding_factor() {
     Bench::new().line(&format!("{PROVE} --insecure-fixed-rs 1 {r}")).code(2);
 }
 
+/// Blinding factors are secrets: an error about one tells nothing of it.
+#[test]
+fn blinding_factors_are_not_quoted() {
+    let bench = Bench::new();
+    for secret in [
+        "918273645x",
+        "-918273645",
+        "0x918273645g",
+        "-x918273645",
+        "9182736450000000000000000000000000000000000000000000000000000000000000000000000000",
+    ] {
+        for pair in [format!("{secret} 1"), format!("1 {secret}")] {
+            for json in ["", "--json"] {
+                let run = bench.line(&format!("{PROVE} --insecure-fixed-rs {pair} {json}")).code(2);
+                assert!(run.stderr.contains("--insecure-fixed-rs"), "{run:?}");
+                assert!(!run.stdout.contains("918273") && !run.stderr.contains("918273"), "{run:?}");
+                assert_eq!(run.stdout.is_empty(), json.is_empty(), "{run:?}");
+            }
+        }
+    }
+}
+
+/// `CUZK_JSON` asks for the object as `--json` does, also where the command line cannot be parsed; a file called --json does not.
+#[test]
+fn usage_errors_as_json() {
+    let bench = Bench::new();
+    let run = |line: &str, variable: Option<&str>| {
+        let mut command = bench.command(words(line));
+        if let Some(value) = variable {
+            command.env("CUZK_JSON", value);
+        }
+        finish(command).code(2)
+    };
+    for (line, variable) in [("prove --json", None), ("prove", Some("1")), ("frobnicate", Some("TRUE"))] {
+        let json = run(line, variable).json();
+        assert_eq!((&json["exit_code"], &json["ok"]), (&2.into(), &false.into()), "{line}");
+    }
+    for (line, variable) in [("prove", Some("0")), ("prove", Some("maybe")), ("inspect -- a --json", None)] {
+        assert_eq!(run(line, variable).stdout, "", "{line}");
+    }
+}
+
 #[test]
 fn missing_files_and_folders_in_their_place() {
     let bench = Bench::new();

@@ -1,8 +1,11 @@
 //! `prove` and `verify`.
 
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use clap::builder::TypedValueParser;
+use clap::error::ErrorKind;
 use clap::{Args, Subcommand, ValueEnum};
 use cuzk_core::curve::{Root, Scalar};
 use ff::PrimeField;
@@ -83,7 +86,9 @@ pub struct ProveOptions {
     #[arg(long, value_enum, value_name = "5|7", env = "CUZK_ROOT")]
     pub root: Option<RootArg>,
     /// Use these blinding factors instead of random ones (decimal or 0x-hex, below r). INSECURE: for tests only
-    #[arg(long, num_args = 2, value_names = ["R", "S"], action = clap::ArgAction::Set)]
+    // Values with a hyphen are taken too, for the parser to refuse: clap's own errors would quote them.
+    #[arg(long, num_args = 2, value_names = ["R", "S"], action = clap::ArgAction::Set, allow_hyphen_values = true,
+        value_parser = SecretParser)]
     pub insecure_fixed_rs: Option<Vec<FieldElement>>,
     /// Where it runs.
     #[command(flatten)]
@@ -155,6 +160,26 @@ impl FromStr for FieldElement {
         let low = repr.get_mut(..bytes.len()).ok_or(NOT_BELOW_R)?;
         low.copy_from_slice(&bytes);
         Option::<Scalar>::from(Scalar::from_repr(repr)).map(Self).ok_or_else(|| NOT_BELOW_R.to_owned())
+    }
+}
+
+/// Parses a [`FieldElement`] with errors that do not quote it: with a blinding factor a proof tells about the witness.
+#[derive(Clone, Debug)]
+pub(super) struct SecretParser;
+
+impl TypedValueParser for SecretParser {
+    type Value = FieldElement;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        arg: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<FieldElement, clap::Error> {
+        value.to_str().unwrap_or_default().parse().map_err(|reason| {
+            let flag = arg.and_then(clap::Arg::get_long).unwrap_or("value");
+            clap::Error::raw(ErrorKind::ValueValidation, format!("--{flag}: {reason}\n")).with_cmd(command)
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! `cuzk setup r1cs`.
 
 use cuzk_core::backend::QuotientForm;
-use cuzk_core::circuit::{Matrices, SetupForm, ToxicWaste, setup};
+use cuzk_core::circuit::{Matrices, SetupError, SetupForm, ToxicWaste, setup};
 use cuzk_core::curve::Root;
 use cuzk_core::format::{params, zkey};
 use serde_json::json;
@@ -82,7 +82,7 @@ fn toxic_waste(context: &Context, args: &SetupR1cs) -> Result<ToxicWaste> {
                 "this process knows the key's secrets (toxic waste) and could forge proofs: for development; \
                  keys for production come from a ceremony",
             );
-            ToxicWaste::random().map_err(|e| Failure::internal(e.to_string()))
+            Ok(ToxicWaste::random().map_err(SetupError::from)?)
         }
     }
 }

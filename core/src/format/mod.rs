@@ -39,6 +39,12 @@ fn put(out: &mut impl std::io::Write, bytes: &[u8]) -> Result<()> {
     out.write_all(bytes).map_err(|e| FormatError::io("output", e))
 }
 
+/// A count as files hold it.
+fn count_u32(count: usize, name: &str) -> Result<u32> {
+    u32::try_from(count)
+        .map_err(|_| FormatError::content("output", name, None, format!("at most {}", u32::MAX), count))
+}
+
 /// Writes all points in `encoding`: as they are where they are in it already, one by one otherwise.
 fn write_points<C: Curve>(
     out: &mut impl std::io::Write,
@@ -67,4 +73,16 @@ fn write_points<C: Curve>(
         put(out, &point::encode::<C>(&point, encoding))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_not_truncated() {
+        assert_eq!(count_u32(u32::MAX as usize, "values").unwrap(), u32::MAX);
+        let error = count_u32(u32::MAX as usize + 1, "values").unwrap_err().to_string();
+        assert!(error.contains("values") && error.contains("found 4294967296"), "{error}");
+    }
 }

@@ -185,15 +185,7 @@ fn write_query<C: Curve>(
     name: &str,
     identity: Identity,
 ) -> Result<()> {
-    let count = u32::try_from(points.len()).map_err(|_| {
-        FormatError::content(
-            "output",
-            format!("length of {name}"),
-            None,
-            format!("at most {}", u32::MAX),
-            points.len(),
-        )
-    })?;
+    let count = super::count_u32(points.len(), &format!("length of {name}"))?;
     put(out, &count.to_be_bytes())?;
     super::write_points(out, points, PointEncoding::ZcashBigEndian, identity)
 }

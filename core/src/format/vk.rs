@@ -85,13 +85,14 @@ pub(super) fn has_length_of_vk(bytes: &[u8]) -> bool {
 /// # Errors
 /// A key with an identity (one read from verification_key.json lacks beta and delta in G1); what the writer refuses.
 pub fn write(out: &mut impl Write, vk: &VerifyingKey) -> Result<()> {
+    let count = super::count_u32(vk.ic.len(), "number of IC points")?;
     write_point::<G1>(out, &vk.alpha_g1, "alpha in G1")?;
     write_point::<G1>(out, &vk.beta_g1, "beta in G1")?;
     write_point::<G2>(out, &vk.beta_g2, "beta in G2")?;
     write_point::<G2>(out, &vk.gamma_g2, "gamma in G2")?;
     write_point::<G1>(out, &vk.delta_g1, "delta in G1")?;
     write_point::<G2>(out, &vk.delta_g2, "delta in G2")?;
-    put(out, &(vk.ic.len() as u32).to_be_bytes())?;
+    put(out, &count.to_be_bytes())?;
     vk.ic.iter().try_for_each(|p: &G1Affine| write_point::<G1>(out, p, "IC"))
 }
 

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::container::{Container, section_head, write_head};
 use super::modulus::{self, scalar_modulus};
-use super::{Result, Source, put, scalars};
+use super::{Result, Source, count_u32, put, scalars};
 use crate::curve::Scalar;
 
 pub(super) const MAGIC: &[u8; 4] = b"wtns";
@@ -49,7 +49,7 @@ pub fn read(source: &Source) -> Result<Vec<Scalar>> {
         Some(parts) => parts.concat(),
         None => {
             let index = values.iter().position(|v| scalars::canonical(v).is_none()).unwrap_or(0);
-            let (expected, found) = scalars::too_large_secret(&values[index]);
+            let (expected, found) = scalars::too_large_secret();
             return Err(fields.error_at(&format!("value {index}"), start + 32 * index, expected, found));
         }
     };
@@ -84,11 +84,12 @@ fn header(container: &Container<'_>) -> Result<WtnsHeader> {
 /// # Errors
 /// What the writer refuses.
 pub fn write(out: &mut impl Write, z: &[Scalar]) -> Result<()> {
+    let count = count_u32(z.len(), "number of values")?;
     put(out, &write_head(MAGIC, 2, 2))?;
     put(out, &section_head(1, 40))?;
     put(out, &32u32.to_le_bytes())?;
     put(out, &scalar_modulus())?;
-    put(out, &(z.len() as u32).to_le_bytes())?;
+    put(out, &count.to_le_bytes())?;
     put(out, &section_head(2, z.len() as u64 * 32))?;
     z.iter().try_for_each(|v| put(out, &v.to_repr()))
 }
