@@ -58,6 +58,10 @@ impl Outputs {
 
     /// Writes all files, one content for each in the order of `prepare`.
     pub fn commit(self, contents: Vec<Content<'_>>) -> Result<()> {
+        self.commit_with(contents, |from, to| fs::hard_link(from, to))
+    }
+
+    fn commit_with(self, contents: Vec<Content<'_>>, link: Link) -> Result<()> {
         let mut staged = Vec::new();
         let mut special = Vec::new();
         for (target, content) in self.targets.iter().zip(contents) {
@@ -74,34 +78,75 @@ impl Outputs {
             let file = fs::OpenOptions::new().write(true).open(&target.path);
             target.fill(&mut file.map_err(|e| Failure::io(&target.named, &e))?, content)?;
         }
-        place(staged)
+        place(staged, link)
     }
 }
 
+/// Makes a second name for a file, as [`fs::hard_link`] does where the file system has links.
+type Link = fn(&Path, &Path) -> io::Result<()>;
+
 /// Renames all, or puts back what was there.
-fn place(staged: Vec<(&Target, TempPath)>) -> Result<()> {
-    let mut placed: Vec<(&Target, Option<TempPath>)> = Vec::new();
+fn place(staged: Vec<(&Target, TempPath)>, link: Link) -> Result<()> {
+    let mut placed: Vec<(&Target, Backup)> = Vec::new();
     let several = staged.len() > 1;
     for (target, temporary) in staged {
-        let backup = if several { target.backup() } else { None };
-        if let Err(error) = temporary.persist(&target.path) {
-            for (target, backup) in placed {
-                // What cannot be put back is at least not left half new.
-                let _ = match backup {
-                    Some(old) => old.persist(&target.path).map_err(|e| e.error),
-                    None => fs::remove_file(&target.path),
-                };
+        // One rename happens or does not: nothing has to be put back.
+        let backup = if several { target.backup(link) } else { Ok(Backup::Nothing) };
+        let error = match backup {
+            Ok(backup) => match temporary.persist(&target.path) {
+                Ok(()) => {
+                    placed.push((target, backup));
+                    continue;
+                }
+                Err(error) => {
+                    let failure = Failure::io(&target.named, &error.error);
+                    match backup {
+                        Backup::Moved(old) => restore(old, target, failure),
+                        Backup::Nothing | Backup::Linked(_) => failure,
+                    }
+                }
+            },
+            Err(failure) => failure,
+        };
+        return Err(placed.into_iter().fold(error, |failure, (target, backup)| match backup {
+            Backup::Linked(old) | Backup::Moved(old) => restore(old, target, failure),
+            Backup::Nothing => {
+                // What cannot be removed is new and whole; the error is about another file.
+                let _ = fs::remove_file(&target.path);
+                failure
             }
-            return Err(Failure::io(&target.named, &error.error));
-        }
-        placed.push((target, backup));
+        }));
     }
     Ok(())
 }
 
+/// Puts the old content back. Where even that fails it stays under its other name, which the error then tells.
+fn restore(old: TempPath, target: &Target, failure: Failure) -> Failure {
+    match old.persist(&target.path) {
+        Ok(()) => failure,
+        Err(stuck) => match stuck.path.keep() {
+            Ok(kept) => Failure::new(
+                failure.exit,
+                format!("{}; the old {} is now {}", failure.message, target.named.display(), kept.display()),
+            ),
+            Err(_) => failure,
+        },
+    }
+}
+
+/// What was in a target's place.
+enum Backup {
+    /// Nothing, so that what is put there may be removed again.
+    Nothing,
+    /// This second name is of the same file.
+    Linked(TempPath),
+    /// The file system has no links: the file itself now has this name.
+    Moved(TempPath),
+}
+
 impl Target {
     fn new(named: &Path) -> Result<Self> {
-        let path = fs::canonicalize(named).unwrap_or_else(|_| named.to_owned());
+        let path = follow(named)?;
         let special = match fs::metadata(&path) {
             Ok(found) if found.is_dir() => {
                 let message = format!("{}: is a folder: name a file in it", named.display());
@@ -149,13 +194,38 @@ impl Target {
         })
     }
 
-    /// A second name for what is there now, to put it back from; `None` where nothing is, or the file system has no links.
-    fn backup(&self) -> Option<TempPath> {
-        let name = self.temporary().ok()?.into_temp_path();
-        fs::remove_file(&name).ok()?;
-        fs::hard_link(&self.path, &name).ok()?;
-        Some(name)
+    /// Keeps what is there now, to put it back from.
+    fn backup(&self, link: Link) -> Result<Backup> {
+        match fs::symlink_metadata(&self.path) {
+            Ok(found) if found.is_file() => {}
+            // A folder is not replaced: the rename will fail.
+            _ => return Ok(Backup::Nothing),
+        }
+        let name = self.temporary()?.into_temp_path();
+        let io = |e| Failure::io(&self.named, &e);
+        fs::remove_file(&name).map_err(io)?;
+        if link(&self.path, &name).is_ok() {
+            return Ok(Backup::Linked(name));
+        }
+        fs::rename(&self.path, &name).map_err(io)?;
+        Ok(Backup::Moved(name))
     }
+}
+
+/// Where a name leads through symbolic links, whether or not there is a file at the end.
+fn follow(named: &Path) -> Result<PathBuf> {
+    if let Ok(path) = fs::canonicalize(named) {
+        return Ok(path);
+    }
+    let mut path = named.to_owned();
+    // As many links as Linux follows.
+    for _ in 0..40 {
+        match fs::read_link(&path) {
+            Ok(next) => path = path.parent().unwrap_or(Path::new("")).join(next),
+            Err(_) => return Ok(path),
+        }
+    }
+    Err(Failure::usage(format!("{}: too many symbolic links", named.display())))
 }
 
 /// Whether two paths name one existing file, through links of either sort.
@@ -201,12 +271,25 @@ mod tests {
         assert_eq!(fs::read_to_string(&a).unwrap(), "old");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing is left behind");
 
-        // The second rename fails: the first file gets its content back.
-        let outputs = Outputs::prepare(&[&a, &b], &[]).unwrap();
-        fs::create_dir(&b).unwrap();
-        outputs.commit(vec![text("new"), text("new")]).unwrap_err();
-        assert_eq!(fs::read_to_string(&a).unwrap(), "old");
-        fs::remove_dir(&b).unwrap();
+        // The second rename fails: the first file gets its content back, also on a file system without links.
+        let no_links: Link = |_, _| Err(io::ErrorKind::Unsupported.into());
+        let links: Link = |from, to| fs::hard_link(from, to);
+        for link in [links, no_links] {
+            let outputs = Outputs::prepare(&[&a, &b], &[]).unwrap();
+            fs::create_dir(&b).unwrap();
+            outputs.commit_with(vec![text("new"), text("new")], link).unwrap_err();
+            assert_eq!(fs::read_to_string(&a).unwrap(), "old");
+            assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "nothing is left behind");
+            fs::remove_dir(&b).unwrap();
+            // What was not there before is not there after.
+            let c = dir.path().join("c");
+            let outputs = Outputs::prepare(&[&c, &b], &[]).unwrap();
+            fs::create_dir(&b).unwrap();
+            outputs.commit_with(vec![text("new"), text("new")], link).unwrap_err();
+            assert!(!c.exists());
+            fs::remove_dir(&b).unwrap();
+        }
+        Outputs::prepare(&[&a, &b], &[]).unwrap().commit_with(vec![text("0"), text("0")], no_links).unwrap();
 
         Outputs::prepare(&[&a, &b], &[]).unwrap().commit(vec![text("1"), text("2")]).unwrap();
         assert_eq!(
@@ -242,6 +325,15 @@ mod tests {
         Outputs::prepare(&[&link], &[]).unwrap().commit(vec![text("new")]).unwrap();
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(fs::read_to_string(&real).unwrap(), "new");
+
+        // A link to a file that is not there yet.
+        fs::remove_file(&real).unwrap();
+        Outputs::prepare(&[&link], &[]).unwrap().commit(vec![text("again")]).unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read_to_string(&real).unwrap(), "again");
+        let circle = dir.path().join("circle");
+        std::os::unix::fs::symlink("circle", &circle).unwrap();
+        assert_eq!(Outputs::prepare(&[&circle], &[]).unwrap_err().exit, Exit::Usage);
 
         let full = Path::new("/dev/full");
         if full.exists() {
