@@ -8,39 +8,48 @@ use crate::args::{BackendArgs, BackendName, CacheArgs, ComputeArgs, FieldElement
 use crate::exit::{Exit, Failure, Result};
 use cuzk_core::prover::{Blinding, Choice};
 
-/// Where the heavy work runs and with how much memory.
+/// Where the heavy work runs and with how much memory, as far as it is known before a backend is chosen.
 #[derive(Debug, Clone)]
 pub struct BackendSettings {
     /// Asked for.
     pub name: BackendName,
-    /// Index that was asked for.
-    device: usize,
-    /// Limits of the device's and of the host's memory.
-    limits: [Option<u64>; 2],
     /// More devices were named than one proof uses.
     pub several: bool,
+    device: usize,
+    device_limit: Option<u64>,
+    host_limit: Option<u64>,
 }
 
 impl BackendSettings {
     /// Of the shared flags.
-    pub fn resolve(backend: &BackendArgs, compute: &ComputeArgs) -> Self {
+    pub fn new(backend: &BackendArgs, compute: &ComputeArgs) -> Self {
         let (device, several) = backend.device.first();
-        let limits =
-            [backend.device_memory_limit, compute.host_memory_limit].map(|size| size.map(|size| size.0));
-        Self { name: backend.backend.clone(), device, limits, several }
+        Self {
+            name: backend.backend.clone(),
+            several,
+            device,
+            device_limit: backend.device_memory_limit.map(|size| size.0),
+            host_limit: compute.host_memory_limit.map(|size| size.0),
+        }
     }
 
-    /// How to open what was chosen. Host backends live in host memory, so the tighter of the two limits binds them.
-    pub fn open(&self, choice: &Choice) -> OpenOptions {
-        let on_host = !choice.backend.contains("cuda") && !choice.backend.contains("wgpu");
-        let count = if on_host { 2 } else { 1 };
-        let memory_limit = self.limits.iter().take(count).flatten().copied().min();
-        // The first card may be one that cannot be used.
-        let device =
-            if self.name == BackendName::Auto { self.device.max(choice.device) } else { self.device };
+    /// How to open what was chosen, beside `held` bytes of files in host memory.
+    ///
+    /// Host backends live in host memory, so the tighter of the two limits binds them: what the files leave of the host's limit, in
+    /// equal shares where both of a pair are of the host.
+    pub fn open(&self, choice: &Choice, held: u64) -> OpenOptions {
+        let sides = choice.backend.trim_start_matches("dual:").split(',');
+        let on_host = sides.filter(|name| !matches!(*name, "cuda" | "wgpu")).count() as u64;
+        let share = self.host_limit.and_then(|limit| limit.saturating_sub(held).checked_div(on_host));
+        let memory_limit = self.device_limit.into_iter().chain(share).min();
         // A small device keeps a smaller margin: an eighth.
         let margin = memory_limit
             .map_or(OpenOptions::DEFAULT_MARGIN, |limit| OpenOptions::DEFAULT_MARGIN.min(limit / 8));
+        // 0 is what --device is if it is not given; the first GPU may be another one.
+        let device = match (&self.name, self.device) {
+            (BackendName::Auto, 0) => choice.device,
+            (_, device) => device,
+        };
         OpenOptions { device, memory_limit, margin }
     }
 }
@@ -54,14 +63,15 @@ pub fn set_threads(compute: &ComputeArgs) -> Result<()> {
         .map_err(|e| Failure::new(Exit::Io, format!("--threads {threads}: {e}")))
 }
 
-/// [`within_host_limit`] for files that are held decoded, about as large as they are.
-pub fn files_within_host_limit(compute: &ComputeArgs, files: &[&Path]) -> Result<()> {
+/// [`within_host_limit`] for files that are held decoded, about as large as they are; their bytes.
+pub fn files_within_host_limit(compute: &ComputeArgs, files: &[&Path]) -> Result<u64> {
     let sizes: Vec<(String, u64)> = files
         .iter()
         .map(|path| (path.display().to_string(), std::fs::metadata(path).map_or(0, |meta| meta.len())))
         .collect();
     let items: Vec<(&str, u64)> = sizes.iter().map(|(name, bytes)| (name.as_str(), *bytes)).collect();
-    within_host_limit(compute, &items)
+    within_host_limit(compute, &items)?;
+    Ok(sizes.iter().fold(0, |sum, (_, bytes)| sum.saturating_add(*bytes)))
 }
 
 /// Fails where what a command is about to hold in host memory is more than the limit; `items` are named byte counts.
@@ -105,4 +115,59 @@ fn user_cache() -> Option<PathBuf> {
 fn user_cache() -> Option<PathBuf> {
     let xdg = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|dir| dir.is_absolute());
     xdg.or_else(|| std::env::home_dir().filter(|home| home.is_absolute()).map(|home| home.join(".cache")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{DevicesArg, Size};
+
+    fn settings(
+        name: &str,
+        device: usize,
+        device_limit: Option<u64>,
+        host_limit: Option<u64>,
+    ) -> BackendSettings {
+        let backend = BackendArgs {
+            backend: name.parse().unwrap(),
+            device: DevicesArg::These(vec![device]),
+            device_memory_limit: device_limit.map(Size),
+        };
+        BackendSettings::new(
+            &backend,
+            &ComputeArgs { threads: None, host_memory_limit: host_limit.map(Size) },
+        )
+    }
+
+    fn choice(backend: &str, device: usize) -> Choice {
+        Choice { backend: backend.to_owned(), device, reason: String::new() }
+    }
+
+    #[test]
+    fn the_chosen_device_is_opened() {
+        let device =
+            |name, given, chosen| settings(name, given, None, None).open(&choice("wgpu", chosen), 0).device;
+        assert_eq!(device("auto", 0, 1), 1);
+        assert_eq!(device("auto", 2, 1), 2);
+        assert_eq!(device("wgpu", 0, 0), 0);
+        assert_eq!(device("wgpu", 3, 0), 3);
+    }
+
+    #[test]
+    fn limits_bound_the_sum() {
+        let limit = |chosen, device, host| {
+            settings("auto", 0, device, host).open(&choice(chosen, 0), 200).memory_limit
+        };
+        assert_eq!(limit("cpu", None, None), None);
+        assert_eq!(limit("cpu", None, Some(1000)), Some(800), "what the files leave");
+        assert_eq!(limit("cpu", Some(300), Some(1000)), Some(300));
+        assert_eq!(limit("cpu", None, Some(100)), Some(0));
+        assert_eq!(limit("dual:cpu,naive", None, Some(1000)), Some(400), "half each");
+        assert_eq!(limit("dual:cpu,naive", Some(500), Some(1000)), Some(400));
+        assert_eq!(limit("dual:cuda,cpu", None, Some(1000)), Some(800), "one of them on the host");
+        assert_eq!(limit("cuda", None, Some(1000)), None, "the host's limit is not the device's");
+        assert_eq!(limit("wgpu", Some(300), Some(100)), Some(300));
+        let margin = settings("cpu", 0, Some(800), None).open(&choice("cpu", 0), 0).margin;
+        assert_eq!(margin, 100);
+    }
 }

@@ -37,6 +37,8 @@ pub struct Job {
     pub blinding: Blinding,
     /// Where the proof goes, and where the public inputs go, if anywhere.
     pub files: Files,
+    /// Bytes of the files read, about as many as they take in host memory.
+    pub held: u64,
 }
 
 /// The output files of a proof.
@@ -67,13 +69,13 @@ pub fn run(context: &Context, args: &Prove) -> Result<Report> {
         ProveKind::Circom(a) => circom(context, a)?,
         ProveKind::R1cs(a) => r1cs(context, a)?,
     };
-    let backend = BackendSettings::resolve(&options.backend, &options.compute);
+    let backend = BackendSettings::new(&options.backend, &options.compute);
     if backend.several {
         context.output.note("one proof uses one device: the first one named");
     }
     let choice = backends::choose(&context.registry, &backend.name, job.key.quotient.log_n)?;
     files::note_choice(context, &backend.name, &choice);
-    let open = backend.open(&choice);
+    let open = backend.open(&choice, job.held);
     backends::announce(context, &choice.backend, &open);
     let prover = context.registry.open(&choice.backend, &open)?;
     match run_with(context, &*prover, job) {
@@ -114,7 +116,7 @@ pub struct Done {
 /// # Errors
 /// Whatever went wrong; no output file has then been touched.
 pub fn run_with(context: &Context, prover: &dyn DeviceProver, job: Job) -> Result<Done> {
-    let Job { key, matrices, witness, blinding, files } = job;
+    let Job { key, matrices, witness, blinding, files, held: _ } = job;
     let (log_domain, constraints) = (key.quotient.log_n, matrices.constraints);
     let plan = prover
         .plan(&KeyShape::new(&key, &matrices), PlanRequest::default())
@@ -172,7 +174,7 @@ pub fn circom(context: &Context, args: &ProveCircom) -> Result<Job> {
         [&args.key, &args.witness].into_iter().chain(&args.r1cs).map(PathBuf::as_path).collect();
     let files = Files::prepare(&args.proof, ProofFormatArg::Snarkjs, Some(&args.public), &inputs)?;
     // The key is mapped; its circuit is not.
-    settings::files_within_host_limit(&args.options.compute, &inputs)?;
+    let held = settings::files_within_host_limit(&args.options.compute, &inputs)?;
     let z = files::witness(context, &args.witness)?;
     let source = open(&args.key)?;
     let zkey = zkey::read(&source)?;
@@ -187,14 +189,14 @@ pub fn circom(context: &Context, args: &ProveCircom) -> Result<Job> {
     let key = files::prepare_key(context, zkey.key, root);
     check_points(context, &args.options, &source, &key)?;
     let blinding = settings::blinding(args.options.insecure_fixed_rs.as_deref());
-    Ok(Job { key, matrices: Arc::new(zkey.matrices), witness: Witness::dense(z), blinding, files })
+    Ok(Job { key, matrices: Arc::new(zkey.matrices), witness: Witness::dense(z), blinding, files, held })
 }
 
 /// Reads what `prove r1cs` names, and checks the witness against the circuit while it is there.
 pub fn r1cs(context: &Context, args: &ProveR1cs) -> Result<Job> {
     let inputs = [args.key.as_path(), &args.circuit, &args.witness];
     let files = Files::prepare(&args.out, args.format, args.public.as_deref(), &inputs)?;
-    settings::files_within_host_limit(&args.options.compute, &[&args.circuit, &args.witness])?;
+    let held = settings::files_within_host_limit(&args.options.compute, &[&args.circuit, &args.witness])?;
     let z = files::witness(context, &args.witness)?;
     let circuit = files::circuit(context, &args.circuit)?;
     let source = open(&args.key)?;
@@ -206,7 +208,7 @@ pub fn r1cs(context: &Context, args: &ProveR1cs) -> Result<Job> {
     let key = files::prepare_key(context, key, None);
     check_points(context, &args.options, &source, &key)?;
     let blinding = settings::blinding(args.options.insecure_fixed_rs.as_deref());
-    Ok(Job { key, matrices: Arc::new(circuit.matrices), witness: Witness::dense(z), blinding, files })
+    Ok(Job { key, matrices: Arc::new(circuit.matrices), witness: Witness::dense(z), blinding, files, held })
 }
 
 fn open(path: &Path) -> Result<Source> {

@@ -40,7 +40,7 @@ pub(super) struct Measured {
 pub fn run(context: &Context, args: &Bench) -> Result<Report> {
     let common = args.common();
     settings::set_threads(&common.compute)?;
-    let backend = BackendSettings::resolve(&common.backend, &common.compute);
+    let backend = BackendSettings::new(&common.backend, &common.compute);
     let choice = backends::choose(&context.registry, &backend.name, common.log_n.into())?;
     files::note_choice(context, &backend.name, &choice);
     if backend.several {
@@ -48,7 +48,8 @@ pub fn run(context: &Context, args: &Bench) -> Result<Report> {
     }
     let timing = Timing { context, common };
     let log_n = u32::from(common.log_n);
-    let (name, open) = (choice.backend.as_str(), &backend.open(&choice));
+    // The bench itself counts the inputs that it makes: see `Timing::expect_room`.
+    let (name, open) = (choice.backend.as_str(), &backend.open(&choice, 0));
     backends::announce(context, name, open);
     let opening = &Opening { options: open, kernels: context.kernels.as_deref() };
     let measured = match &args.kind {
