@@ -19,8 +19,10 @@ use crate::proof::Proof;
 
 /// Largest proof.json.
 const PROOF_LIMIT: usize = 1 << 20;
-/// Largest verification_key.json and public.json: enough for 200,000 public values, and bounds what parsing may allocate.
+/// Largest verification_key.json and public.json: enough for 400,000 public values of full size, and bounds what parsing may allocate.
 pub(super) const LIMIT: usize = 32 << 20;
+/// Most public values: one takes 32 bytes in memory and as few as two in the file. These are 16 MiB.
+const MAX_PUBLIC: usize = 1 << 19;
 
 #[derive(Deserialize)]
 struct RawProof<'a> {
@@ -79,18 +81,19 @@ pub fn read_vk(source: &Source) -> Result<VerifyingKey> {
     let cx = Context { file: source.name() };
     let raw: RawVk<'_> = cx.parse(cx.text(source, LIMIT)?, "verification key")?;
     cx.expect_protocol(raw.protocol, raw.curve)?;
-    let list: Vec<&RawValue> = cx.parse(raw.ic.get(), "IC")?;
-    if list.is_empty() {
+    let refused = Identity::Refused;
+    // A point takes more bytes there than here, and the first bad one ends it.
+    let ic =
+        cx.list(raw.ic.get(), "IC", usize::MAX, |i, p| cx.point::<G1>(p, &format!("IC[{i}]"), refused))?;
+    if ic.is_empty() {
         return Err(cx.error("IC", "at least one point", "none"));
     }
     if let Some(public) = raw.public
-        && numbers::integer(public) != Some((list.len() - 1).into())
+        && numbers::integer(public) != Some((ic.len() - 1).into())
     {
-        let expected = format!("{}, one less than IC has points", list.len() - 1);
+        let expected = format!("{}, one less than IC has points", ic.len() - 1);
         return Err(cx.error("nPublic", expected, numbers::shown(public)));
     }
-    let refused = Identity::Refused;
-    let ic = list.iter().enumerate().map(|(i, p)| cx.point::<G1>(p, &format!("IC[{i}]"), refused));
     Ok(VerifyingKey {
         alpha_g1: cx.point::<G1>(raw.vk_alpha_1, "vk_alpha_1", refused)?,
         beta_g1: G1Affine::zeroed(),
@@ -98,7 +101,7 @@ pub fn read_vk(source: &Source) -> Result<VerifyingKey> {
         gamma_g2: cx.point::<G2>(raw.vk_gamma_2, "vk_gamma_2", refused)?,
         delta_g1: G1Affine::zeroed(),
         delta_g2: cx.point::<G2>(raw.vk_delta_2, "vk_delta_2", refused)?,
-        ic: ic.collect::<Result<_>>()?,
+        ic,
     })
 }
 
@@ -108,12 +111,11 @@ pub fn read_vk(source: &Source) -> Result<VerifyingKey> {
 /// Not a JSON array of integers; a value not below r.
 pub fn read_public(source: &Source) -> Result<Vec<Scalar>> {
     let cx = Context { file: source.name() };
-    let list: Option<Vec<&RawValue>> = cx.parse(cx.text(source, LIMIT)?, "public values")?;
-    list.unwrap_or_default()
-        .iter()
-        .enumerate()
-        .map(|(i, raw)| cx.scalar(raw, &format!("public value {i}")))
-        .collect()
+    let text = cx.text(source, LIMIT)?;
+    if text.trim_ascii() == "null" {
+        return Ok(Vec::new());
+    }
+    cx.list(text, "public values", MAX_PUBLIC, |i, raw| cx.scalar(raw, &format!("public value {i}")))
 }
 
 /// Writes proof.json as snarkjs does.

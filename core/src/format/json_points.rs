@@ -1,6 +1,7 @@
 //! Points and field elements inside snarkjs's JSON.
 
 use serde::Deserialize;
+use serde::de::{Deserializer as _, SeqAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -11,6 +12,39 @@ use crate::curve::{Curve, Element, G1, G1Affine, G2Affine, Scalar, as_bytes};
 
 /// Bytes of one element of Fp.
 const COORDINATE: usize = 48;
+
+/// Takes the elements of an array one by one.
+struct Elements<'a, F> {
+    most: usize,
+    take: F,
+    /// What `take` refused an element with.
+    refused: &'a mut Option<FormatError>,
+}
+
+impl<'t, T, F: FnMut(usize, &'t RawValue) -> Result<T>> Visitor<'t> for Elements<'_, F> {
+    type Value = Vec<T>;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "an array of at most {} elements", self.most)
+    }
+
+    fn visit_seq<A: SeqAccess<'t>>(mut self, mut sequence: A) -> std::result::Result<Vec<T>, A::Error> {
+        let mut list = Vec::new();
+        while let Some(element) = sequence.next_element::<&RawValue>()? {
+            if list.len() == self.most {
+                return Err(serde::de::Error::invalid_length(self.most + 1, &self));
+            }
+            match (self.take)(list.len(), element) {
+                Ok(taken) => list.push(taken),
+                Err(error) => {
+                    *self.refused = Some(error);
+                    return Err(serde::de::Error::custom("refused"));
+                }
+            }
+        }
+        Ok(list)
+    }
+}
 
 /// The file that messages are about.
 pub(super) struct Context<'a> {
@@ -39,11 +73,33 @@ impl Context<'_> {
     }
 
     pub(super) fn parse<'t, T: Deserialize<'t>>(&self, text: &'t str, what: &str) -> Result<T> {
-        serde_json::from_str(text).map_err(|e| {
-            let mut found = e.to_string();
-            found.truncate(found.char_indices().nth(200).map_or(found.len(), |(end, _)| end));
-            self.error(what, "well-formed JSON of this kind", found)
-        })
+        serde_json::from_str(text).map_err(|e| self.malformed(what, &e))
+    }
+
+    fn malformed(&self, what: &str, error: &serde_json::Error) -> FormatError {
+        let mut found = error.to_string();
+        found.truncate(found.char_indices().nth(200).map_or(found.len(), |(end, _)| end));
+        self.error(what, "well-formed JSON of this kind", found)
+    }
+
+    /// A JSON array of at most `most` elements, each taken as it is met: a list of many short elements would take many times the
+    /// file.
+    pub(super) fn list<'t, T>(
+        &self,
+        text: &'t str,
+        what: &str,
+        most: usize,
+        take: impl FnMut(usize, &'t RawValue) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let mut refused = None;
+        let list = Elements { most, take, refused: &mut refused };
+        let mut json = serde_json::Deserializer::from_str(text);
+        let parsed = json.deserialize_seq(list).and_then(|list| json.end().map(|()| list));
+        match (refused, parsed) {
+            (Some(error), _) => Err(error),
+            (None, Ok(list)) => Ok(list),
+            (None, Err(error)) => Err(self.malformed(what, &error)),
+        }
     }
 
     /// Protocol and curve, where they are stated.
@@ -111,7 +167,7 @@ impl Context<'_> {
         place: &str,
         identity: Identity,
     ) -> Result<C::Affine> {
-        let parts: Vec<&RawValue> = self.parse(raw.get(), place)?;
+        let parts: Vec<&RawValue> = self.list(raw.get(), place, 4, |_, part| Ok(part))?;
         let (x, y, z) = match parts[..] {
             [x, y] => (x, y, None),
             [x, y, z] => (x, y, Some(z)),

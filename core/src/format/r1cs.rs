@@ -115,15 +115,33 @@ fn header(container: &Container<'_>) -> Result<R1csHeader> {
     Ok(header)
 }
 
-/// Every wire takes bytes somewhere (a label, a term of a constraint), so a count beyond the file's size is a lie, and would
-/// make input rows and assignments of any length.
+/// Inputs that a file of any size may have: what they cost is small.
+const FEW_INPUTS: usize = 4096;
+
+/// A wire takes bytes where it occurs (a term of a constraint, a label), so a count beyond the file's size is a lie, and would make
+/// assignments of any length. An input costs memory without occurring anywhere: its row of A is an entry, up to 36 bytes while vectors
+/// grow. One for every 8 bytes, which its label takes, keeps that below five times the file.
 fn bound_wires(source: &Source, header: &R1csHeader) -> Result<()> {
     let bytes = source.bytes().len();
-    if header.wires as usize <= bytes {
-        return Ok(());
+    let refuse = |place: &str, expected, found: usize| {
+        Err(FormatError::content(
+            source.name(),
+            format!("section 1 (header), {place}"),
+            None,
+            expected,
+            found,
+        ))
+    };
+    if header.wires as usize > bytes {
+        let expected = format!("at most one per byte of the file, {bytes}");
+        return refuse("wires", expected, header.wires as usize);
     }
-    let expected = format!("at most one per byte of the file, {bytes}");
-    Err(FormatError::content(source.name(), "section 1 (header), wires", None, expected, header.wires))
+    let most = FEW_INPUTS.max(bytes / 8);
+    if header.inputs() > most {
+        let expected = format!("at most {most} in {bytes} bytes");
+        return refuse("public outputs and inputs with the constant 1", expected, header.inputs());
+    }
+    Ok(())
 }
 
 /// Section 5 begins with the number of uses; files without custom templates lack it or leave it at 0.

@@ -1,12 +1,12 @@
 //! Files whose counts claim more than the files hold, cut at every byte, and with every byte changed: never a panic, never more
 //! memory than the file's size allows.
 
-use cuzk_core::curve::Root;
+use cuzk_core::curve::{Root, Scalar};
 use cuzk_core::format::{Result, Source, json, params, proof, r1cs, sniff, vk, wtns, zkey};
 use cuzk_core::progress::Control;
 
-use crate::peak;
-use crate::{bellman, fixture, written};
+use crate::{bellman, fixture, peak, written};
+use ff::{Field, PrimeField};
 
 type Reader = fn(&Source) -> Result<()>;
 
@@ -78,6 +78,79 @@ fn any_word_at_its_extremes() {
                 try_all(&format!("{name} with {word:#x} at {at}"), changed);
             }
         }
+    }
+}
+
+/// Peak memory of a reader below ten times the file and 64 MB, the file being some 20 MB.
+fn bounded<T>(what: &str, bytes: Vec<u8>, read: impl FnOnce(&Source) -> Result<T>) -> Result<T> {
+    let size = bytes.len();
+    assert!((18 << 20..32 << 20).contains(&size), "{what}: {size} bytes");
+    let source = Source::from_bytes(what, bytes);
+    let (outcome, allocated) = peak(|| read(&source));
+    assert!(allocated <= 10 * size + (64 << 20), "{what}: {allocated} bytes for {size}");
+    outcome
+}
+
+/// A circuit file: header and constraints.
+fn circuit_file(wires: u32, public: u32, constraints: u32, body: &[u8], spare: usize) -> Vec<u8> {
+    let modulus: [u8; 32] = (-Scalar::ONE).to_repr();
+    let mut header = 32u32.to_le_bytes().to_vec();
+    header.extend(modulus);
+    header[4] += 1;
+    [wires, 0, public, 0].iter().for_each(|word| header.extend(word.to_le_bytes()));
+    header.extend(0u64.to_le_bytes());
+    header.extend(constraints.to_le_bytes());
+    let mut out = [&b"r1cs"[..], &1u32.to_le_bytes(), &3u32.to_le_bytes()].concat();
+    for (kind, section) in [(1u32, &header[..]), (2, body), (77, &vec![0; spare])] {
+        out.extend(kind.to_le_bytes());
+        out.extend((section.len() as u64).to_le_bytes());
+        out.extend(section);
+    }
+    out
+}
+
+/// Inputs without labels cost nothing in the file, empty constraints little, and distinct coefficients are all remembered.
+#[test]
+fn large_circuits_take_memory_in_proportion() {
+    const SPARE: usize = 20 << 20;
+    let read = |what: &str, bytes| bounded(what, bytes, r1cs::read).map_err(|e| e.to_string());
+    let inputs = SPARE as u32 / 8;
+    let good = read("an input per 8 bytes", circuit_file(inputs, inputs - 1, 0, &[], SPARE)).unwrap();
+    assert_eq!(good.matrices.a.rows(), inputs as usize);
+    let most = SPARE as u32;
+    let error = read("an input per byte", circuit_file(most, most - 1, 0, &[], SPARE)).unwrap_err();
+    assert!(error.contains("inputs") && error.contains("found 20971520"), "{error}");
+    assert!(read("auxiliary wires", circuit_file(most, 0, 0, &[], SPARE)).is_ok());
+    let empty = SPARE / 12;
+    read("empty constraints", circuit_file(1, 0, empty as u32, &vec![0; empty * 12], 0)).unwrap();
+    let terms = SPARE as u32 / 36;
+    for repeated in [false, true] {
+        let mut body = terms.to_le_bytes().to_vec();
+        for i in 0..terms {
+            body.extend(if repeated { 0u32 } else { i }.to_le_bytes());
+            body.extend(Scalar::from(u64::from(i) + 1).to_repr());
+        }
+        body.extend([0; 8]);
+        read("distinct coefficients", circuit_file(terms, 0, 1, &body, 0)).unwrap();
+    }
+}
+
+/// Short numbers and lists of them: two bytes each in the file.
+#[test]
+fn large_json_takes_memory_in_proportion() {
+    let list = |count: usize| format!("[{}0]", "0,".repeat(count - 1));
+    let many = list(10 << 20);
+    let error = bounded("public.json", many.clone().into_bytes(), json::read_public).unwrap_err().to_string();
+    assert!(error.contains("public values") && error.contains("at most 524288"), "{error}");
+    assert_eq!(json::read_public(&Source::from_bytes("p", list(1 << 19).into())).unwrap().len(), 1 << 19);
+    let good = fixture("mul3/verification_key.json").bytes().to_vec();
+    let good: serde_json::Value = serde_json::from_slice(&good).unwrap();
+    for (name, place) in [("IC", "IC[0]"), ("vk_alpha_1", "vk_alpha_1"), ("vk_beta_2", "vk_beta_2")] {
+        let mut bad = good.clone();
+        bad[name] = "@".into();
+        let text = bad.to_string().replace("\"@\"", &many);
+        let error = bounded("vk.json", text.into_bytes(), json::read_vk).unwrap_err().to_string();
+        assert!(error.contains(place), "{error}");
     }
 }
 
