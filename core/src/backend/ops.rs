@@ -236,6 +236,8 @@ impl Quotient {
 pub enum PointEncoding {
     /// Uncompressed, big-endian canonical coordinates, Fp2 as c1 then c0, three flag bits in the first byte (bellman).
     ZcashBigEndian,
+    /// The same, with the identity written as zeros without its flag (snarkjs's export for bellman), or with it.
+    ZcashZeroIdentity,
     /// x then y, little-endian Montgomery limbs, Fp2 as c0 then c1, identity all zero (snarkjs, and devices).
     Montgomery,
 }

@@ -6,7 +6,8 @@ use super::{Outcome, Subject};
 use crate::backend::{Backend, PointEncoding, PointReport};
 use crate::curve::{Curve, Element, Fp, G1, G2};
 
-const ENCODINGS: [PointEncoding; 2] = [PointEncoding::ZcashBigEndian, PointEncoding::Montgomery];
+const ENCODINGS: [PointEncoding; 3] =
+    [PointEncoding::ZcashBigEndian, PointEncoding::ZcashZeroIdentity, PointEncoding::Montgomery];
 
 fn examine<B: Backend, C: Curve>(
     rig: &Rig<B>,
@@ -42,6 +43,9 @@ fn converts<B: Backend, C: Curve>(subject: &Subject<B>) -> Outcome {
         for encoding in ENCODINGS {
             examine::<B, C>(&rig, &encode::<C>(&known.points, encoding), encoding, &known.points, None)?;
         }
+        // Where the identity may be zeros, its flag is understood as well.
+        let flagged = encode::<C>(&known.points, PointEncoding::ZcashBigEndian);
+        examine::<B, C>(&rig, &flagged, PointEncoding::ZcashZeroIdentity, &known.points, None)?;
     }
     Ok(())
 }
@@ -68,7 +72,7 @@ fn spoilt<C: Curve>(good: &[u8], encoding: PointEncoding) -> Vec<Vec<u8>> {
                 equal[start..start + 48].copy_from_slice(&p);
                 largest[start..start + 48].fill(0xff);
             }
-            PointEncoding::ZcashBigEndian => {
+            PointEncoding::ZcashBigEndian | PointEncoding::ZcashZeroIdentity => {
                 let coordinate = &mut equal[start..start + 48];
                 coordinate.copy_from_slice(&p);
                 coordinate.reverse();
@@ -78,7 +82,7 @@ fn spoilt<C: Curve>(good: &[u8], encoding: PointEncoding) -> Vec<Vec<u8>> {
         }
         out.extend([equal, largest]);
     }
-    if encoding == PointEncoding::ZcashBigEndian {
+    if encoding != PointEncoding::Montgomery {
         // Each flag on a point; the flag of infinity with other flags, or with a bit of a coordinate; (0, 0) without it.
         for flags in [0x20, 0x40, 0x60, 0x80, 0xa0, 0xc0, 0xe0] {
             let mut point = good.to_vec();
@@ -91,7 +95,9 @@ fn spoilt<C: Curve>(good: &[u8], encoding: PointEncoding) -> Vec<Vec<u8>> {
             }
         }
         let mut infinity = vec![0; C::BYTES];
-        out.push(infinity.clone());
+        if encoding == PointEncoding::ZcashBigEndian {
+            out.push(infinity.clone());
+        }
         infinity[0] = 0x40;
         infinity[C::BYTES - 1] = 1;
         out.push(infinity);

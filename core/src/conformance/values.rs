@@ -132,11 +132,13 @@ pub(super) fn outside_subgroup<C: Curve>() -> Option<C::Affine> {
 pub(super) fn encode<C: Curve>(points: &[C::Affine], encoding: PointEncoding) -> Vec<u8> {
     match encoding {
         PointEncoding::Montgomery => as_bytes(points).to_vec(),
-        PointEncoding::ZcashBigEndian => points.iter().flat_map(big_endian::<C>).collect(),
+        PointEncoding::ZcashBigEndian => points.iter().flat_map(|p| big_endian::<C>(p, 0x40)).collect(),
+        PointEncoding::ZcashZeroIdentity => points.iter().flat_map(|p| big_endian::<C>(p, 0)).collect(),
     }
 }
 
-fn big_endian<C: Curve>(point: &C::Affine) -> Vec<u8> {
+/// `identity` is the first byte of the identity, which is zeros beyond it.
+fn big_endian<C: Curve>(point: &C::Affine, identity: u8) -> Vec<u8> {
     let mut out: Vec<u8> = Vec::with_capacity(C::BYTES);
     for coordinate in as_bytes(std::slice::from_ref(point)).chunks(C::BYTES / 2) {
         for part in coordinate.chunks(48).rev() {
@@ -144,7 +146,7 @@ fn big_endian<C: Curve>(point: &C::Affine) -> Vec<u8> {
         }
     }
     if *point == C::Affine::identity() {
-        out[0] = 0x40;
+        out[0] = identity;
     }
     out
 }

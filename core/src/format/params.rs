@@ -10,12 +10,11 @@
 //! and it writes the identity as zeros, without the flag.
 
 use std::io::Write;
-use std::sync::Arc;
 
 use super::fields::Fields;
-use super::point::{self, Identity};
+use super::point::Identity;
 use super::{FormatError, Result, Source, put, vk};
-use crate::backend::{PointEncoding, Quotient, QuotientForm, SharedBytes};
+use crate::backend::{PointEncoding, Quotient, QuotientForm};
 use crate::curve::{Curve, G1, G2, Root};
 use crate::key::{EncodedPoints, ProvingKey, Query, Variables};
 
@@ -67,46 +66,17 @@ pub fn read(source: &Source, root: Option<Root>) -> Result<ProvingKey> {
     let l = Query { points: l, variables: Variables::Range(inputs as u32..variables) };
     let mut key = ProvingKey { vk, quotient, inputs, aux, h, l, a, b1, b2, source: source.shared_name() };
     if exported {
-        mark_identities(source, &mut key);
+        key.l = zeros_are_identities(key.l);
+        key.a = zeros_are_identities(key.a);
+        key.b1 = zeros_are_identities(key.b1);
+        key.b2 = zeros_are_identities(key.b2);
     }
     Ok(key)
 }
 
-/// Gives the all-zero points of an export the flag of the identity, in a copy of the file (so that offsets stay those of the file):
-/// zeros are no encoding of a point, and nothing behind this reader has to know of them.
-fn mark_identities(source: &Source, key: &mut ProvingKey) {
-    let mut offsets = zero_points(&key.l.points);
-    offsets.extend(zero_points(&key.a.points));
-    offsets.extend(zero_points(&key.b1.points));
-    offsets.extend(zero_points(&key.b2.points));
-    if offsets.is_empty() {
-        return;
-    }
-    let mut bytes = source.bytes().to_vec();
-    for offset in offsets {
-        if let Some(first) = bytes.get_mut(offset) {
-            *first = point::INFINITY;
-        }
-    }
-    let bytes: SharedBytes = Arc::new(bytes);
-    move_to(&bytes, &mut key.l.points);
-    move_to(&bytes, &mut key.a.points);
-    move_to(&bytes, &mut key.b1.points);
-    move_to(&bytes, &mut key.b2.points);
-}
-
-fn zero_points<C: Curve>(points: &EncodedPoints<C>) -> Vec<usize> {
-    let zero = |(index, bytes): (usize, &[u8])| {
-        bytes.iter().all(|b| *b == 0).then_some(points.offset() + index * C::BYTES)
-    };
-    points.bytes().chunks_exact(C::BYTES).enumerate().filter_map(zero).collect()
-}
-
-fn move_to<C: Curve>(bytes: &SharedBytes, points: &mut EncodedPoints<C>) {
-    let (_, range) = points.shared();
-    if let Some(moved) = EncodedPoints::new(bytes.clone(), range, points.encoding()) {
-        *points = moved;
-    }
+/// Zeros are the identity in what snarkjs exports.
+fn zeros_are_identities<C: Curve>(query: Query<C>) -> Query<C> {
+    Query { points: query.points.with_encoding(PointEncoding::ZcashZeroIdentity), ..query }
 }
 
 /// `n u32 | n points`, skipped over.

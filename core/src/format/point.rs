@@ -82,7 +82,8 @@ pub fn decode<C: Curve>(bytes: &[u8], encoding: PointEncoding) -> Result<C::Affi
     }
     match encoding {
         PointEncoding::Montgomery => decode_montgomery::<C>(bytes),
-        PointEncoding::ZcashBigEndian => decode_zcash::<C>(bytes),
+        PointEncoding::ZcashZeroIdentity if bytes.iter().all(|b| *b == 0) => Ok(C::Affine::zeroed()),
+        PointEncoding::ZcashBigEndian | PointEncoding::ZcashZeroIdentity => decode_zcash::<C>(bytes),
     }
 }
 
@@ -126,7 +127,9 @@ pub fn encode<C: Curve>(point: &C::Affine, encoding: PointEncoding) -> Vec<u8> {
     let mut out = Vec::with_capacity(C::BYTES);
     if *point == C::Affine::zeroed() {
         out.resize(C::BYTES, 0);
-        out[0] = INFINITY;
+        if encoding == PointEncoding::ZcashBigEndian {
+            out[0] = INFINITY;
+        }
         return out;
     }
     let (coordinates, _) = raw.as_chunks::<COORDINATE>();
@@ -138,7 +141,7 @@ pub fn encode<C: Curve>(point: &C::Affine, encoding: PointEncoding) -> Vec<u8> {
 
 const COMPRESSED: u8 = 0x80;
 /// The flag of the identity.
-pub(super) const INFINITY: u8 = 0x40;
+const INFINITY: u8 = 0x40;
 const SIGN: u8 = 0x20;
 
 /// Coordinates in memory are c0 before c1; zcash writes c1 before c0, x before y. Its own inverse.

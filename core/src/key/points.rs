@@ -46,6 +46,11 @@ impl<C: Curve> EncodedPoints<C> {
     pub fn encoding(&self) -> PointEncoding {
         self.encoding
     }
+    /// The same bytes, read as another encoding.
+    pub(crate) fn with_encoding(mut self, encoding: PointEncoding) -> Self {
+        self.encoding = encoding;
+        self
+    }
     /// Offset of the first byte in the file.
     pub fn offset(&self) -> usize {
         self.range.start

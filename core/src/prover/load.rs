@@ -3,7 +3,6 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use group::prime::PrimeCurveAffine;
 
 use super::plan::{CHUNK_BYTES, QUERIES};
 use super::{Placement, Plan, ProveError};
@@ -107,7 +106,7 @@ struct Loader<'a, B: Backend> {
 }
 
 impl<B: Backend> Loader<'_, B> {
-    /// A query with the variables of its bases. Identities of a resident `.zkey` query are left out: they are half of it for common
+    /// A query with the variables of its bases. Identities of a resident query of a `.zkey`, or of a key exported from one, are left out: they are half of it for common
     /// circuits, take memory and time, and add nothing.
     fn query<C: Curve>(
         &mut self,
@@ -120,7 +119,7 @@ impl<B: Backend> Loader<'_, B> {
         let (variables, kept) = match &query.variables {
             Variables::FromDensity => (from_density(), None),
             Variables::Range(range) => match (placement, query.points.encoding()) {
-                (Placement::Resident, PointEncoding::Montgomery) => {
+                (Placement::Resident, PointEncoding::Montgomery | PointEncoding::ZcashZeroIdentity) => {
                     let kept = without_identities(&query.points);
                     (kept.iter().map(|i| range.start + i).collect(), Some(kept))
                 }
@@ -217,11 +216,18 @@ impl<B: Backend> Loader<'_, B> {
     }
 }
 
-/// Indices of the points that are not the identity, which Montgomery encoding writes as zeros.
+/// Indices of the points that are not the identity, which is zeros but for the flag that zcash's encoding has for it.
 fn without_identities<C: Curve>(points: &EncodedPoints<C>) -> Vec<u32> {
-    let identity = crate::curve::as_bytes(&[C::Affine::identity()]).to_vec();
+    let flag = match points.encoding() {
+        PointEncoding::Montgomery => 0,
+        PointEncoding::ZcashBigEndian | PointEncoding::ZcashZeroIdentity => 0x40,
+    };
+    let identity = |point: &[u8]| {
+        let (first, rest) = point.split_first().unwrap_or((&0, &[]));
+        (*first == 0 || *first == flag) && rest.iter().all(|b| *b == 0)
+    };
     let chunks = points.bytes().chunks_exact(C::BYTES);
-    chunks.enumerate().filter(|(_, point)| *point != identity).map(|(i, _)| i as u32).collect()
+    chunks.enumerate().filter(|(_, point)| !identity(point)).map(|(i, _)| i as u32).collect()
 }
 
 fn gather<C: Curve>(points: &EncodedPoints<C>, kept: &[u32]) -> Vec<u8> {

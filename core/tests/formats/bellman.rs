@@ -3,7 +3,7 @@
 use bellperson::groth16;
 use bellperson::{Circuit, ConstraintSystem, SynthesisError};
 use blstrs::{Bls12, Scalar};
-use cuzk_core::backend::QuotientForm;
+use cuzk_core::backend::{PointEncoding, QuotientForm};
 use cuzk_core::curve::{Curve, G1Affine, G2Affine, Root};
 use cuzk_core::format::point::{Identity, decode_checked};
 use cuzk_core::format::{Source, gnark, json, params, proof, vk, zkey};
@@ -166,6 +166,10 @@ fn snarkjs_s_export_is_read_with_its_identities() {
         assert_eq!(key.a.variables, zkey.a.variables, "{name}");
         assert!(any_points(&key.b1.points).contains(&G1Affine::default()), "{name}");
         cuzk_core::key::check_key(&key, &Default::default()).unwrap();
+        // Nothing is copied: the points lie where the file has them.
+        let at = key.b1.points.offset();
+        assert_eq!(key.b1.points.bytes().as_ptr(), file.bytes()[at..].as_ptr(), "{name}");
+        assert_eq!(key.b1.points.encoding(), PointEncoding::ZcashZeroIdentity, "{name}");
         // Written again, all is the same but the record of the ceremony and the flag that snarkjs leaves out.
         let out = written(|out| params::write(out, &key));
         let queries = out.len() - 68;

@@ -78,7 +78,11 @@ fn decode_one<C: Curve>(bytes: &[u8], encoding: PointEncoding, p: &mut C::Affine
             out.copy_from_slice(bytes);
             bytes.chunks_exact(FP).try_for_each(|c| Fp::from_montgomery(little_endian(c)).map(drop))
         }
-        PointEncoding::ZcashBigEndian => decode_zcash(bytes, out),
+        PointEncoding::ZcashZeroIdentity if bytes.iter().all(|b| *b == 0) => {
+            out.fill(0);
+            Some(())
+        }
+        PointEncoding::ZcashBigEndian | PointEncoding::ZcashZeroIdentity => decode_zcash(bytes, out),
     }
 }
 

@@ -93,12 +93,12 @@ pub(super) fn multiply<C: Curve>(base: &C::Affine, scalar: &[u8; 32]) -> C::Proj
 /// One point; `None` for what [`PointReport::malformed`] describes.
 pub(super) fn decode<C: Curve>(bytes: &[u8], encoding: PointEncoding) -> Option<C::Affine> {
     let mut bytes = bytes.to_vec();
-    if encoding == PointEncoding::ZcashBigEndian {
+    if encoding != PointEncoding::Montgomery {
         // Compressed, infinity, larger y: the first may not be set here, the third is for compressed points alone.
         let flags = bytes[0] >> 5;
         bytes[0] &= 0x1f;
         let zero = bytes.iter().all(|b| *b == 0);
-        if flags == 0b010 && zero {
+        if zero && (flags == 0b010 || flags == 0 && encoding == PointEncoding::ZcashZeroIdentity) {
             return Some(C::Affine::zeroed());
         }
         if flags != 0 || zero {
