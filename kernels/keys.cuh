@@ -101,9 +101,10 @@ DEV void read_big_endian(const u8 *at, bool flags, Fp2 &r) {
     r.c0 = big_endian(at + 48, false);
 }
 
+// The encodings of the contract: 0 zcash, 1 Montgomery, 2 zcash with an identity that may be zeros without its flag.
 // Uncompressed points: of the flag bits (compressed, infinity, sign) only infinity may be set, and then nothing else.
 template <typename Field>
-DEV void convert(const u8 *bytes, u32 n, u32 montgomery, u8 *points, Report *report) {
+DEV void convert(const u8 *bytes, u32 n, u32 encoding, u8 *points, Report *report) {
     typedef typename Field::F F;
     const u32 i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
@@ -111,7 +112,7 @@ DEV void convert(const u8 *bytes, u32 n, u32 montgomery, u8 *points, Report *rep
     u8 *to = points + (u64)i * (2 * Field::BYTES);
     F x, y;
     bool good;
-    if (montgomery) {
+    if (encoding == 1) {
         x = Field::load(from);
         y = Field::load(from + Field::BYTES);
         good = is_reduced(x) && is_reduced(y);
@@ -120,7 +121,7 @@ DEV void convert(const u8 *bytes, u32 n, u32 montgomery, u8 *points, Report *rep
         read_big_endian(from + Field::BYTES, false, y);
         const u32 flags = from[0] >> 5;
         const bool nothing = is_zero(x) && is_zero(y);
-        good = is_reduced(x) && is_reduced(y) && (flags == 0 ? !nothing : flags == 2 && nothing);
+        good = is_reduced(x) && is_reduced(y) && (flags == 0 ? !nothing || encoding == 2 : flags == 2 && nothing);
         x = to_montgomery(x);
         y = to_montgomery(y);
     }
@@ -215,8 +216,8 @@ DEV void normalise(const u8 *sums, u32 n, u32 threads, u8 *prefix, u8 *points) {
         check<Field>(points, n, report); \
     } \
     KERNEL __launch_bounds__(128) \
-    convert_##suffix(const u8 *bytes, u32 n, u32 montgomery, u8 *points, Report *report) { \
-        convert<Field>(bytes, n, montgomery, points, report); \
+    convert_##suffix(const u8 *bytes, u32 n, u32 encoding, u8 *points, Report *report) { \
+        convert<Field>(bytes, n, encoding, points, report); \
     } \
     KERNEL __launch_bounds__(256) fixed_table_##suffix(const u8 *base, u8 *table) { fixed_table<Field>(base, table); } \
     KERNEL __launch_bounds__(128) fixed_multiply_##suffix(const u8 *table, const Fr *scalars, u32 n, u8 *sums) { \

@@ -79,7 +79,7 @@ impl CudaBackend {
         let args = Args::new()
             .arg(bytes.on(stream))
             .arg(n)
-            .arg(u32::from(encoding == PointEncoding::Montgomery))
+            .arg(encoding_code(encoding))
             .arg(out.on(stream))
             .arg(report.on(stream));
         let kernel = self.kernels.get(&format!("convert_{}", group_of::<C>().suffix))?;
@@ -120,5 +120,14 @@ impl CudaBackend {
             Launch::cover(threads.into(), 128).run(&stream.raw, kernel("normalise")?, args)?;
         }
         Ok(())
+    }
+}
+
+/// How `kernels/keys.cuh` numbers the encodings.
+pub(crate) fn encoding_code(encoding: PointEncoding) -> u32 {
+    match encoding {
+        PointEncoding::ZcashBigEndian => 0,
+        PointEncoding::Montgomery => 1,
+        PointEncoding::ZcashZeroIdentity => 2,
     }
 }

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use cuzk_core::backend::{
-    BackendError, Bases, Device, DeviceBuffer, Msm, Pending, PointEncoding, Result, ScalarForm, class, ready,
+    BackendError, Bases, Device, DeviceBuffer, Msm, Pending, Result, ScalarForm, class, ready,
 };
 use cuzk_core::curve::Curve;
 use cuzk_core::key::EncodedPoints;
@@ -297,7 +297,7 @@ impl<'a> Run<'a> {
         self.memory.memory.used_by(copy.slot);
         copy.raw.wait_for(&self.stream.raw.record()?)?;
         let mut read: [Option<crate::driver::RawEvent>; 2] = [None, None];
-        let montgomery = u32::from(points.encoding() == PointEncoding::Montgomery);
+        let encoding = crate::keys::encoding_code(points.encoding());
         let report = self.backend.report(self.stream)?;
         for (i, round) in self.rounds(points.len()).into_iter().enumerate() {
             let slot = i % 2;
@@ -308,7 +308,7 @@ impl<'a> Run<'a> {
             self.stream.raw.wait_for(&copy.raw.record()?)?;
             let n = round.len() as u32;
             let args =
-                Args::new().arg(encoded[slot]).arg(n).arg(montgomery).arg(bases).arg(report.on(self.stream));
+                Args::new().arg(encoded[slot]).arg(n).arg(encoding).arg(bases).arg(report.on(self.stream));
             self.curve_launch(Launch::cover(n.into(), 128), "convert", args)?;
             read[slot] = Some(self.stream.raw.record()?);
             self.round(source, round, bases)?;

@@ -3,7 +3,6 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-
 use super::plan::{CHUNK_BYTES, QUERIES};
 use super::{Placement, Plan, ProveError};
 use crate::backend::{
