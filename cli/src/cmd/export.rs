@@ -31,7 +31,7 @@ pub fn run(context: &Context, args: &Export) -> Result<Report> {
     outputs.commit(vec![content])?;
     let inputs = key.ic.len().saturating_sub(1);
     let human = format!("{}: verifying key of {inputs} public inputs\n", out.display());
-    let fields = json!({ "file": out, "format": if json_form { "snarkjs" } else { "bellman" }, "public_inputs": inputs });
+    let fields = json!({ "file": out.display().to_string(), "format": if json_form { "snarkjs" } else { "bellman" }, "public_inputs": inputs });
     Ok(Report::new(Exit::Ok, human, fields))
 }
 

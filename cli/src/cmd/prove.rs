@@ -271,7 +271,7 @@ fn report(context: &Context, choice: &Choice, done: &Done, took: Duration) -> Re
         done.device.name,
     );
     let fields = json!({
-        "files": done.files,
+        "files": names,
         "verified": true,
         "constraints": done.constraints,
         "log_domain": done.log_domain,

@@ -51,7 +51,7 @@ fn r1cs(context: &Context, args: &SetupR1cs) -> Result<Report> {
     let (out, log_n) = (args.out.display(), key.quotient.log_n);
     let human = format!("{out}: key of {} constraints, domain 2^{log_n}\n", circuit.matrices.constraints);
     let fields = json!({
-        "file": args.out,
+        "file": args.out.display().to_string(),
         "form": key.quotient.form,
         "root": key.quotient.root,
         "log_domain": log_n,

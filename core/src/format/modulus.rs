@@ -26,7 +26,18 @@ pub(super) fn expect(fields: &mut Fields<'_>, name: &str, expected: &[u8]) -> Re
     if found == expected {
         return Ok(());
     }
-    Err(fields.error_at(&format!("modulus of {name}"), offset, describe(expected), describe(found)))
+    let found = format!("{}{}", describe(found), remedy(found));
+    Err(fields.error_at(&format!("modulus of {name}"), offset, describe(expected), found))
+}
+
+/// circom compiles for BN254 unless told otherwise: the commonest mistake of all.
+fn remedy(found: &[u8]) -> &'static str {
+    let other = describe(found);
+    if other.ends_with(')') && !other.ends_with("BLS12-381)") {
+        "; circom compiles for this curve with --prime bls12381"
+    } else {
+        ""
+    }
 }
 
 /// Hexadecimal, and the curve's name where it is a known one.

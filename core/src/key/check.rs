@@ -151,12 +151,23 @@ pub struct CheckedCache {
     dir: Option<PathBuf>,
 }
 
-/// What a record holds.
+/// What a record holds. The path is for people, and need not be UTF-8 in the file system: its exact bytes are in the record's name.
 #[derive(Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 struct Record {
     /// Which checks were made.
     version: u32,
-    identity: FileIdentity,
+    path: String,
+    size: u64,
+    mtime: i128,
+    inode: u64,
+}
+
+impl Record {
+    fn of(identity: &FileIdentity) -> Self {
+        let FileIdentity { path, size, mtime, inode } = identity;
+        let path = path.to_string_lossy().into_owned();
+        Self { version: VERSION, path, size: *size, mtime: *mtime, inode: *inode }
+    }
 }
 
 /// Changes when [`check_key`] checks more than it did.
@@ -174,8 +185,7 @@ impl CheckedCache {
         // A record is some hundred bytes; anything else in its place is not read.
         let small = std::fs::metadata(&path).is_ok_and(|meta| meta.is_file() && meta.len() < 64 << 10);
         let record = small.then(|| std::fs::read(&path).ok()).flatten();
-        record.and_then(|bytes| serde_json::from_slice::<Record>(&bytes).ok())
-            == Some(Record { version: VERSION, identity: identity.clone() })
+        record.and_then(|bytes| serde_json::from_slice::<Record>(&bytes).ok()) == Some(Record::of(identity))
     }
 
     /// Remembers that the points of this state of the file are good.
@@ -186,7 +196,7 @@ impl CheckedCache {
         static COUNTER: AtomicU64 = AtomicU64::new(0);
         let Some((dir, path)) = self.dir.as_ref().zip(self.path(identity)) else { return Ok(()) };
         std::fs::create_dir_all(dir)?;
-        let record = serde_json::to_vec(&Record { version: VERSION, identity: identity.clone() })?;
+        let record = serde_json::to_vec(&Record::of(identity))?;
         // Written beside and renamed, so that no reader ever sees half of it.
         let unique = COUNTER.fetch_add(1, Ordering::Relaxed);
         let beside = path.with_extension(format!("{}-{unique}.tmp", std::process::id()));

@@ -82,7 +82,10 @@ const MESSAGES: [(&str, &[&str]); 46] = [
 /// The same for circuits.
 const R1CS_MESSAGES: [(&str, &[&str]); 6] = [
     ("r_trunc.r1cs", &["size of section", "bytes left"]),
-    ("r_bn254.r1cs", &["modulus of the scalar field", "(r of BLS12-381)", "(r of BN254)"]),
+    (
+        "r_bn254.r1cs",
+        &["modulus of the scalar field", "(r of BLS12-381)", "(r of BN254)", "--prime bls12381"],
+    ),
     ("r_m_plus1.r1cs", &["constraint 3 A", "4 bytes", "0 bytes left"]),
     ("r_nnz_huge.r1cs", &["constraint 0 A, terms at byte", "at most", "found 4294967295"]),
     ("r_wire_oob.r1cs", &["wire at byte", "expected below 8, found 8"]),
