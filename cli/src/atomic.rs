@@ -217,6 +217,10 @@ fn follow(named: &Path) -> Result<PathBuf> {
     if let Ok(path) = fs::canonicalize(named) {
         return Ok(path);
     }
+    if fs::metadata(named).is_ok() {
+        // Something without a path of its own, as /dev/stdout is where it is a pipe.
+        return Ok(named.to_owned());
+    }
     let mut path = named.to_owned();
     // As many links as Linux follows.
     for _ in 0..40 {
