@@ -1,5 +1,6 @@
 //! The properties.
 
+use cuzk_core::backend::PointEncoding;
 use cuzk_core::circuit::{Matrices, Matrix};
 use cuzk_core::curve::{Curve, Element, G1, G2, as_bytes};
 use cuzk_core::format::point::{self, Identity};
@@ -58,7 +59,9 @@ fn decodable<C: Curve>(points: &EncodedPoints<C>) {
     for i in 0..points.len().min(4) {
         if let Ok(p) = point::decode::<C>(points.chunk(i..i + 1), points.encoding()) {
             let again = point::encode::<C>(&p, points.encoding());
-            assert_eq!(again, points.chunk(i..i + 1));
+            // In this encoding the identity has two spellings; every other point has one everywhere.
+            let two = points.encoding() == PointEncoding::ZcashZeroIdentity && p == C::Affine::zeroed();
+            assert!(two || again == points.chunk(i..i + 1), "{again:?}");
         }
     }
 }
