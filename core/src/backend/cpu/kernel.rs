@@ -17,7 +17,7 @@ pub(super) trait Kernel<C: Curve>: 'static {
     fn load(bases: &[C::Affine], refs: &[Ref], out: &mut Vec<Self::Point>);
     /// Back.
     fn affine(p: &Self::Point) -> C::Affine;
-    /// A placeholder.
+    /// The identity: what output slices are filled with before sums are written.
     fn identity() -> Self::Point;
     /// The sums of runs of points, one for each of `lens`: the lengths of the runs, none zero, together `refs.len()`.
     fn sum_runs<'a>(
